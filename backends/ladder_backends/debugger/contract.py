@@ -1,0 +1,200 @@
+"""The contract itself: small, asynchronous, with capabilities instead of types to ask for.
+
+A debugger is one engine process (or a recording of one) and what it holds. It is made, opened once on a target,
+driven, and closed. Everything that happens arrives as events, in order, through the callback given to `listen`;
+answers to questions are returned. No method blocks the event loop, and each can be cancelled: a cancelled question
+is forgotten, and its late answer dropped.
+
+Every method that asks the engine may raise `EngineDied`, `DeadlinePassed`, `CommandFailed` or, behind a recording,
+`NotRecorded`.
+"""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeAlias
+
+from ladder_backends.debugger.probe import Probe
+from ladder_backends.debugger.target import Target
+from ladder_backends.errors import CommandFailed
+from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
+from ladder_backends.model.events import Event
+from ladder_backends.model.focus import Focus, FocusLevel
+from ladder_backends.model.frame import FrameWindow
+from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.model.variable import Variable, VariableWindow
+
+
+class Capability(enum.Flag):
+    """What an opened debugger can do with its target."""
+
+    NONE = 0
+    RUN_CONTROL = enum.auto()
+    BREAKPOINTS = enum.auto()
+    CONSOLE = enum.auto()
+    PROGRAM_TERMINAL = enum.auto()
+    EVALUATE = enum.auto()
+    DISASSEMBLE = enum.auto()
+    DEVICE_FOCUS = enum.auto()
+    THREADS = enum.auto()
+
+
+class StepKind(enum.StrEnum):
+    """Ways to let the target run for a while."""
+
+    RUN = "run"
+    CONTINUE = "continue"
+    NEXT = "next"
+    STEP = "step"
+    FINISH = "finish"
+    UNTIL = "until"
+    NEXT_INSTRUCTION = "next-instruction"
+    STEP_INSTRUCTION = "step-instruction"
+
+
+class FocusRefused(CommandFailed):
+    """The engine would not move its focus; it stands where it stood.
+
+    Attributes:
+        asked: The focus that was refused.
+    """
+
+    def __init__(self, command: str, message: str, asked: Focus) -> None:
+        super().__init__(command, message)
+        self.asked = asked
+
+
+Listener: TypeAlias = Callable[[Event], None]
+
+
+class Debugger(abc.ABC):
+    """One engine session. Subclasses are registered under the entry point group `ladder.debuggers`.
+
+    Attributes:
+        name: Entry point name.
+        rung: The rung it serves: `gdb`, `cuda-gdb`, `rocgdb`, `ranks`.
+        focus_schema: Levels of the dialect, outermost first.
+        capabilities: Valid once opened.
+        provenance: ENGINE, or RECORDING where a recording stands in for the engine.
+    """
+
+    name: ClassVar[str]
+    rung: ClassVar[str]
+    focus_schema: ClassVar[tuple[FocusLevel, ...]]
+
+    capabilities: Capability = Capability.NONE
+    provenance: Provenance = Provenance.ENGINE
+
+    @classmethod
+    @abc.abstractmethod
+    def probe(cls) -> Probe:
+        """Look for the engine on this machine; starts it at most for its version text (seconds at worst)."""
+
+    @abc.abstractmethod
+    def listen(self, listener: Listener) -> None:
+        """Deliver every event to `listener`, on the event loop, in order. One listener; call before `open`."""
+
+    @abc.abstractmethod
+    async def start(self) -> None:
+        """Start the engine without a target, so that `open` finds it warm. `open` calls it where needed."""
+
+    @abc.abstractmethod
+    async def open(self, target: Target) -> None:
+        """Point the engine at its target. Once per debugger.
+
+        Raises:
+            TargetInvalid: The target cannot be debugged as given; the debugger stays usable for `close` only.
+            EngineMissing: The engine cannot be started here.
+        """
+
+    @abc.abstractmethod
+    async def resume(self, kind: StepKind, location: str = "") -> None:
+        """Let the target run; returns when the engine has accepted, the stop comes as an event.
+
+        Args:
+            kind: How to run.
+            location: For UNTIL, where to stop.
+        """
+
+    @abc.abstractmethod
+    async def interrupt(self) -> None:
+        """Stop a running target; where only the engine is busy, interrupt its work instead."""
+
+    @abc.abstractmethod
+    async def set_breakpoint(self, intent: BreakpointIntent) -> BreakpointBinding:
+        """Apply an intent. A location that is not loaded yet gives a PENDING binding, never an error."""
+
+    @abc.abstractmethod
+    async def remove_breakpoint(self, binding: BreakpointBinding) -> None:
+        """Take a breakpoint away from the engine."""
+
+    @abc.abstractmethod
+    async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
+        """Switch a breakpoint on or off without losing it."""
+
+    @abc.abstractmethod
+    async def frames(self, start: int, count: int) -> FrameWindow:
+        """Frames `start` to `start + count - 1` of the focused thread or lane."""
+
+    @abc.abstractmethod
+    async def variables(self, frame_level: int, limit: int) -> VariableWindow:
+        """Arguments and locals of a frame, at most `limit`, each value cut to a printable length."""
+
+    @abc.abstractmethod
+    async def evaluate(self, expression: str, frame_level: int = 0) -> Variable:
+        """The value of an expression in a frame."""
+
+    @abc.abstractmethod
+    async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
+        """Up to `count` instructions around the frame's program counter."""
+
+    @abc.abstractmethod
+    async def focus(self) -> Focus | None:
+        """Where the engine stands, or None where it stands nowhere."""
+
+    @abc.abstractmethod
+    async def switch(self, asked: Focus) -> Focus:
+        """Move the focus; returns the focus actually reached, which may differ from the one asked for.
+
+        Raises:
+            FocusRefused: The place does not exist, or is not held; the focus is unchanged.
+        """
+
+    @abc.abstractmethod
+    async def kernels(self) -> Sequence[Kernel]:
+        """Kernels on the device or in the dump; empty for a host dialect."""
+
+    @abc.abstractmethod
+    async def blocks(self, kernel: int) -> Sequence[BlockRange]:
+        """Resident blocks of a kernel, coalesced."""
+
+    @abc.abstractmethod
+    async def warps(self, focus: Focus) -> Sequence[Warp]:
+        """The resident warps of the block that `focus` names, in the order of their threads."""
+
+    @abc.abstractmethod
+    async def console(self, text: str) -> None:
+        """Type a line into the engine's own command line; its answer comes as `ConsoleOutput`."""
+
+    @abc.abstractmethod
+    async def complete(self, text: str) -> Sequence[str]:
+        """The engine's own completions of a command line: whole lines, clean."""
+
+    @abc.abstractmethod
+    def type_to_program(self, raw: bytes) -> None:
+        """Send keys to the debugged program's terminal."""
+
+    @abc.abstractmethod
+    def resize_program(self, columns: int, rows: int) -> None:
+        """Tell the program's terminal its size."""
+
+    @abc.abstractmethod
+    def pending(self) -> Sequence[tuple[str, float]]:
+        """Commands without an answer yet: text and age in seconds, oldest first."""
+
+    @abc.abstractmethod
+    async def close(self) -> None:
+        """End the engine: ask, close its terminals, wait. A launched target ends; an attached one lives on."""

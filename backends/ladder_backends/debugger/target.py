@@ -1,0 +1,50 @@
+"""What a debugger is pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTarget:
+    """A program to start under the debugger; it ends with the console.
+
+    Attributes:
+        environment: Variables set for the program on top of the console's own.
+        stop_at_main: Stop at the first line of `main` instead of running on.
+    """
+
+    program: Path
+    arguments: tuple[str, ...] = ()
+    directory: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stop_at_main: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AttachTarget:
+    """A running process; it outlives the console whatever ends it."""
+
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoreTarget:
+    """A host core file, with its executable where known."""
+
+    core: Path
+    executable: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GpuDumpTarget:
+    """A GPU core dump, with the executable whose source and symbols it refers to where known."""
+
+    dump: Path
+    executable: Path | None = None
+
+
+Target: TypeAlias = LaunchTarget | AttachTarget | CoreTarget | GpuDumpTarget

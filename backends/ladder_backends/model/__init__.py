@@ -1,0 +1,1 @@
+"""What tools say, as frozen values: no raw MI, no XML, no widget."""

@@ -1,0 +1,117 @@
+"""What happens to an engine and its target, as typed events.
+
+A debugger turns records of its tool into these; the session turns them into state. Text in them is clean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ladder_backends.model.breakpoint import BreakpointBinding
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRunning:
+    """The target (or some thread of it) runs.
+
+    Attributes:
+        at: `time.monotonic()` when the record was read.
+    """
+
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class TargetStopped:
+    """The target stopped.
+
+    Attributes:
+        reason: The engine's word: `breakpoint-hit`, `signal-received`, `end-stepping-range`...
+        description: The reason in a person's words: `SIGSEGV, Segmentation fault`.
+        frame: The innermost frame, as far as the record told; no query was made for it.
+        focus: Where the engine stands now, as far as the record told.
+        at: `time.monotonic()` when the record was read.
+        fault: The stop is a signal or exception rather than a step or breakpoint.
+    """
+
+    reason: str
+    description: str
+    frame: Frame | None
+    focus: Focus | None
+    at: float
+    fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TargetExited:
+    """The target ended. `code` is its exit status, `signal` the name of the signal that ended it."""
+
+    code: int | None = None
+    signal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BreakpointsChanged:
+    """The engine's breakpoints differ from before; all of them are here."""
+
+    bindings: tuple[BreakpointBinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FocusChanged:
+    """The engine's focus moved without a stop, for instance by a command typed in the console."""
+
+    focus: Focus | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleOutput:
+    """The engine's command line wrote something; may be part of a line."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOutput:
+    """The debugged program wrote to its terminal. Raw bytes: the program pane interprets its escapes itself."""
+
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class EngineNotice:
+    """One line the engine's user should see: a warning, a malformed record, a lost event."""
+
+    text: str
+    severity: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineExited:
+    """The engine process ended.
+
+    Attributes:
+        status: Exit status; negative is the number of the signal that ended it; None where unknown.
+        expected: It was asked to.
+        last_words: The last lines it wrote, clean.
+    """
+
+    status: int | None
+    expected: bool
+    last_words: str = ""
+
+
+Event: TypeAlias = (
+    TargetRunning
+    | TargetStopped
+    | TargetExited
+    | BreakpointsChanged
+    | FocusChanged
+    | ConsoleOutput
+    | ProgramOutput
+    | EngineNotice
+    | EngineExited
+)

@@ -1,0 +1,107 @@
+"""A GPU's work as an engine lists it: kernels, blocks, warps, lanes."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ladder_backends.model.focus import Dim3
+from ladder_backends.model.provenance import Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A launched kernel.
+
+    Attributes:
+        number: The engine's kernel number, what focus takes.
+        grid: Launch number of the grid on its device.
+        name: Function name without arguments, clean.
+        grid_dim: Blocks in each direction.
+        block_dim: Threads of a block in each direction.
+        status: The engine's word: Active, Pending, Terminated...
+    """
+
+    number: int
+    grid: int
+    device: int
+    name: str
+    grid_dim: Dim3
+    block_dim: Dim3
+    status: str
+    provenance: Provenance = Provenance.ENGINE
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRange:
+    """A run of blocks in one state; the engine coalesces neighbours.
+
+    Attributes:
+        first: First block of the run, in x-fastest order.
+        last: Last block of the run.
+        count: Number of blocks in the run.
+    """
+
+    kernel: int
+    first: Dim3
+    last: Dim3
+    count: int
+    state: str
+
+
+class LaneState(enum.StrEnum):
+    """What a lane of a resident warp does."""
+
+    ACTIVE = "active"
+    DIVERGENT = "divergent"
+    EXITED = "exited"
+    FAULTING = "faulting"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One lane of a warp.
+
+    Attributes:
+        number: 0 to 31.
+        thread: Its thread index in the block, or None where the dump or the device does not hold it.
+        pc: Program counter as a hex string, or an empty string.
+        exception: The engine's exception name, or an empty string.
+    """
+
+    number: int
+    state: LaneState
+    thread: Dim3 | None = None
+    pc: str = ""
+    exception: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Warp:
+    """One warp of the focused block, its lanes drawn from the masks or asked lane by lane.
+
+    Attributes:
+        number: Warp slot on its SM, what physical focus takes.
+        index: Warp of the block: linear thread index divided by 32.
+        lanes: 32 lanes, in order.
+        pc: Program counter of the active lanes.
+    """
+
+    number: int
+    index: int
+    sm: int
+    device: int
+    block: Dim3
+    lanes: tuple[Lane, ...]
+    pc: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction of a disassembly (SASS or host)."""
+
+    address: str
+    text: str
+    function: str = ""
+    offset: int = 0

@@ -1,0 +1,146 @@
+"""The state that panes show. Only the session writes it; panes pull what is visible."""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from dataclasses import dataclass, field
+
+from ladder_backends.debugger.contract import Capability
+from ladder_backends.model.breakpoint import BreakpointBinding
+from ladder_backends.model.finding import Report
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import FrameWindow, Place
+from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.model.variable import VariableWindow
+
+
+class Change(enum.Flag):
+    """Which parts of the state differ since the last notification."""
+
+    NONE = 0
+    RUN = enum.auto()
+    FOCUS = enum.auto()
+    FRAMES = enum.auto()
+    VARIABLES = enum.auto()
+    BREAKPOINTS = enum.auto()
+    GRID = enum.auto()
+    FINDINGS = enum.auto()
+    CONSOLE = enum.auto()
+    PROGRAM = enum.auto()
+    NOTICE = enum.auto()
+    SOURCE = enum.auto()
+    DISASSEMBLY = enum.auto()
+    RUNG = enum.auto()
+
+
+class Run(enum.StrEnum):
+    """What the target is doing."""
+
+    NOTHING = "nothing open"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    EXITED = "exited"
+    DUMP = "dump"
+    DEAD = "dead"
+
+
+@dataclass(slots=True)
+class Grid:
+    """What the engine told of the focused kernel.
+
+    Attributes:
+        kernels: All kernels, few.
+        blocks: Resident blocks of the focused kernel, coalesced.
+        warps: Resident warps of the focused block.
+    """
+
+    kernels: tuple[Kernel, ...] = ()
+    blocks: tuple[BlockRange, ...] = ()
+    warps: tuple[Warp, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One line for the user: what, why, what to do.
+
+    Attributes:
+        severity: `information`, `warning` or `error`.
+    """
+
+    text: str
+    severity: str = "information"
+
+
+@dataclass(slots=True)
+class DebugState:
+    """One debugger session as panes see it.
+
+    Attributes:
+        rung: `gdb`, `cuda-gdb`, ...
+        title: The target in few words: `segfault`, `vector_add_oob · dump`.
+        run_detail: `SIGSEGV, Segmentation fault`, exit code, or why it is dead.
+        since: `time.monotonic()` of the last change of `run`.
+        asked: The focus that was asked for by the last jump or switch, or None.
+        focus: The focus the engine stands in.
+        selected_frame: Level of the frame shown.
+        place: Source place of the selected frame, or None.
+        disassembly: Instructions around the selected frame's program counter, when asked for.
+        stop_to_paint: Seconds from the last stop's record to the end of its paint, or None; the screen writes it.
+        jump_seconds: Seconds of the last jump, or None.
+        reason: Why the last jump did not reach the asked lane, or an empty string.
+        console: Lines of the engine's command line, bounded; the last one may be a prompt without newline.
+        console_dropped: Lines dropped from the front.
+        program: Raw chunks of the program's terminal, bounded.
+        program_dropped: Bytes dropped from the front.
+    """
+
+    rung: str
+    title: str = ""
+    run: Run = Run.NOTHING
+    run_detail: str = ""
+    since: float = 0.0
+    capabilities: Capability = Capability.NONE
+    provenance: Provenance = Provenance.ENGINE
+    asked: Focus | None = None
+    focus: Focus | None = None
+    frames: FrameWindow = field(default_factory=FrameWindow)
+    selected_frame: int = 0
+    variables: VariableWindow = field(default_factory=VariableWindow)
+    place: Place | None = None
+    breakpoints: tuple[BreakpointBinding, ...] = ()
+    grid: Grid = field(default_factory=Grid)
+    disassembly: tuple[Instruction, ...] = ()
+    stop_to_paint: float | None = None
+    jump_seconds: float | None = None
+    reason: str = ""
+    console: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
+    console_dropped: int = 0
+    program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
+    program_dropped: int = 0
+    notice: Notice | None = None
+
+
+@dataclass(slots=True)
+class LadderState:
+    """The whole ladder: what is open on each rung and what was found.
+
+    Attributes:
+        rung: The rung on screen.
+        case_title: `vector_add_oob · memcheck · H200 case`, or an empty string.
+        report: Findings of the open log or running tool, or None.
+        selected_finding: Index into the report's findings, or None.
+        debug: State of each rung that has a debugger.
+        notice: The last line for the user.
+        source_roots: Folders in which basenames are looked up.
+    """
+
+    rung: str = "gdb"
+    case_title: str = ""
+    report: Report | None = None
+    selected_finding: int | None = None
+    debug: dict[str, DebugState] = field(default_factory=dict)
+    notice: Notice | None = None
+    source_roots: tuple[str, ...] = ()
