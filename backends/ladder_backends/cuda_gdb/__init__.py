@@ -1,0 +1,1 @@
+"""cuda-gdb on GPU core dumps."""

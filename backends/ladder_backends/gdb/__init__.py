@@ -1,0 +1,1 @@
+"""gdb, and what every dialect of it shares."""

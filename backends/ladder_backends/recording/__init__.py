@@ -1,0 +1,1 @@
+"""Recording and replay of an engine's streams, at transport level."""

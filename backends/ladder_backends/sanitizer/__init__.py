@@ -1,0 +1,1 @@
+"""compute-sanitizer reports of every era, as findings."""
