@@ -1,17 +1,30 @@
-"""Every folder the console reads or writes outside the user's own files."""
+"""Every folder the console reads or writes outside the user's own files, and where engines are found."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 _APP = "ladder-tui"
+
+ENGINE_VARIABLES: Mapping[str, str] = {
+    "gdb": "LADDER_GDB",
+    "cuda-gdb": "LADDER_CUDA_GDB",
+    "rocgdb": "LADDER_ROCGDB",
+    "compute-sanitizer": "LADDER_SANITIZER",
+}
+"""Engines and tools by name, with the environment variable that names their executable."""
+
+_configured: dict[str, str] = {}
 
 
 def _xdg(variable: str, default: str) -> Path:
     value = os.environ.get(variable, "")
     # The XDG specification says that a relative path is to be ignored.
-    base = Path(value) if value.startswith("/") else Path.home() / default
+    base = Path(value) if value.startswith("/") else Path(os.path.expanduser("~")) / default
     return base / _APP
 
 
@@ -38,3 +51,66 @@ def cache_dir() -> Path:
 def installed_cuda_gdb() -> Path:
     """Where the project's installer script puts cuda-gdb."""
     return data_dir() / "cuda-gdb" / "bin" / "cuda-gdb"
+
+
+@dataclass(frozen=True, slots=True)
+class EngineExecutable:
+    """Where an engine's executable is, or why there is none.
+
+    Attributes:
+        path: The executable, or None.
+        origin: Who named it: the environment variable, `config.toml`, `PATH` or `installer`.
+        missing: Why there is none, a clause; empty where there is one.
+    """
+
+    path: Path | None
+    origin: str = ""
+    missing: str = ""
+
+
+def configure_engines(paths: Mapping[str, str]) -> None:
+    """Take the executables that the configuration names, by engine; they rank below the environment."""
+    _configured.clear()
+    _configured.update(paths)
+
+
+def find_engine(name: str) -> EngineExecutable:
+    """Find an engine: its environment variable, then the configuration, then PATH, then the installer's folder.
+
+    A place that names something unusable is the answer, with the reason; it is not passed over in silence.
+
+    Args:
+        name: A key of `ENGINE_VARIABLES`; for other engines only the configuration and PATH are asked.
+    """
+    variable = ENGINE_VARIABLES.get(name, "")
+    named = (
+        (os.environ.get(variable, "") if variable else "", variable),
+        (_configured.get(name, ""), "config.toml"),
+    )
+    for text, origin in named:
+        if text:
+            return _named(text, origin)
+    found = shutil.which(name)
+    if found:
+        return EngineExecutable(Path(found).absolute(), "PATH")
+    if name == "cuda-gdb" and _is_program(installed_cuda_gdb()):
+        return EngineExecutable(installed_cuda_gdb(), "installer")
+    return EngineExecutable(None, missing=f"{name} is not on PATH")
+
+
+def _named(text: str, origin: str) -> EngineExecutable:
+    path = Path(os.path.expanduser(text))
+    if "/" not in text:
+        found = shutil.which(text)
+        if found is None:
+            return EngineExecutable(None, origin, f"{origin} names {text}, which is not on PATH")
+        return EngineExecutable(Path(found).absolute(), origin)
+    if not path.exists():
+        return EngineExecutable(None, origin, f"{origin} names {text}, which does not exist")
+    if not _is_program(path):
+        return EngineExecutable(None, origin, f"{origin} names {text}, which is not an executable file")
+    return EngineExecutable(path.absolute(), origin)
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
