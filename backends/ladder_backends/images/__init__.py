@@ -1,0 +1,25 @@
+"""Files as they lie on disk: ELF images, GPU core dumps and fat binaries, read without any tool.
+
+An engine aborts on a cut dump and takes any executable; what it does not check is checked here, with every offset
+and size bounded by the file.
+"""
+
+from ladder_backends.images.elf import ElfImage, ElfInvalid
+from ladder_backends.images.gpu_dump import DumpKernel, GpuDump, read_gpu_dump
+from ladder_backends.images.kinds import FileKind, kind_of
+from ladder_backends.images.match import DumpMatch, MatchVerdict, match_executable
+from ladder_backends.images.unpack import unpacked
+
+__all__ = [
+    "DumpKernel",
+    "DumpMatch",
+    "ElfImage",
+    "ElfInvalid",
+    "FileKind",
+    "GpuDump",
+    "MatchVerdict",
+    "kind_of",
+    "match_executable",
+    "read_gpu_dump",
+    "unpacked",
+]

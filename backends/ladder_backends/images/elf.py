@@ -1,0 +1,245 @@
+"""ELF files (64-bit, little endian) with bounds: headers, sections, symbols, needed libraries, build id.
+
+Format: System V ABI, chapters 4 and 5. Nothing that a file says about itself is trusted: every offset, size and
+count is compared with the bytes that are there.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ELF_MAGIC = b"\x7fELF"
+HEADER_SIZE = 64
+SECTION_SIZE = 64
+SYMBOL_SIZE = 24
+
+EM_CUDA = 190
+ET_EXEC = 2
+ET_DYN = 3
+ET_CORE = 4
+
+SHT_SYMTAB = 2
+SHT_STRTAB = 3
+SHT_DYNAMIC = 6
+SHT_NOTE = 7
+SHT_NOBITS = 8
+SHT_DYNSYM = 11
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_DYNAMIC = struct.Struct("<qQ")
+_NOTE = struct.Struct("<III")
+_DT_NEEDED = 1
+_NT_GNU_BUILD_ID = 3
+_SHN_XINDEX = 0xFFFF
+_LONGEST_NAME = 65536
+
+
+class ElfInvalid(ValueError):
+    """Bytes that are no ELF image, or one that contradicts itself; the text is a clause for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElfHeader:
+    """The fields of the ELF header that are used here.
+
+    Attributes:
+        osabi: Byte 7 of the identification; 0x33 and 0x41 in CUDA images.
+        kind: `e_type`: 2 executable, 3 shared or position independent, 4 core.
+        machine: `e_machine`; 190 is CUDA.
+        section_offset: Offset of the section table in bytes; 0 where there is none.
+        section_count: Entries of the section table.
+        name_index: Section that holds the sections' names.
+    """
+
+    osabi: int
+    kind: int
+    machine: int
+    section_offset: int
+    section_count: int
+    name_index: int
+
+    @property
+    def size_with_sections(self) -> int:
+        """Bytes the file must have for its section table to be whole."""
+        return self.section_offset + self.section_count * SECTION_SIZE
+
+
+def read_header(head: bytes | bytearray | memoryview | mmap.mmap) -> ElfHeader:
+    """Read an ELF header from the first bytes of a file.
+
+    Raises:
+        ElfInvalid: Too short, not ELF, or of a class that is not read here.
+    """
+    if len(head) < 4 or bytes(head[:4]) != ELF_MAGIC:
+        raise ElfInvalid("it is not an ELF file")
+    if len(head) < HEADER_SIZE:
+        raise ElfInvalid(f"it ends inside the ELF header, after {len(head)} of {HEADER_SIZE} bytes")
+    ident, kind, machine, _, _, _, shoff, _, _, _, _, shentsize, shnum, shstrndx = _HEADER.unpack(
+        head[:HEADER_SIZE]
+    )
+    if ident[4] != 2 or ident[5] != 1:
+        raise ElfInvalid("it is not a 64-bit little-endian ELF file")
+    if shoff and shnum and shentsize != SECTION_SIZE:
+        raise ElfInvalid(f"its section headers have {shentsize} bytes instead of {SECTION_SIZE}")
+    return ElfHeader(ident[7], kind, machine, shoff, shnum, shstrndx)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section header. `offset`, `size` and `entry_size` are bytes."""
+
+    name: str
+    type: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    entry_size: int
+
+
+class ElfImage:
+    """An ELF image in memory or mapped from a file.
+
+    Attributes:
+        header: The ELF header.
+        sections: All sections, in the file's order.
+    """
+
+    def __init__(self, buffer: memoryview) -> None:
+        """Read headers and section names.
+
+        Raises:
+            ElfInvalid: Not ELF, or cut, or the section table contradicts the size.
+        """
+        self._buffer = buffer
+        self.header = read_header(buffer)
+        self.sections = tuple(self._read_sections())
+
+    @classmethod
+    def open(cls, path: Path) -> ElfImage:
+        """Map a file.
+
+        Raises:
+            OSError: It cannot be read.
+            ElfInvalid: It is not ELF or contradicts itself.
+        """
+        with path.open("rb") as file:
+            try:
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError as error:
+                raise ElfInvalid("it is empty") from error
+        return cls(memoryview(mapped))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the image."""
+        return len(self._buffer)
+
+    def _read_sections(self) -> Iterator[Section]:
+        header = self.header
+        if header.section_offset == 0:
+            return
+        first = self._slice(header.section_offset, SECTION_SIZE, "the section table")
+        count, names_at = header.section_count, header.name_index
+        # Beyond 65,279 sections the real counts stand in the first entry (System V ABI, "Sections").
+        if count == 0:
+            count = _SECTION.unpack(first)[5]
+        if names_at == _SHN_XINDEX:
+            names_at = _SECTION.unpack(first)[6]
+        table = self._slice(header.section_offset, count * SECTION_SIZE, "the section table")
+        rows = list(_SECTION.iter_unpack(table))
+        if names_at >= len(rows):
+            raise ElfInvalid("its section names are missing")
+        names = bytes(self._slice(rows[names_at][4], rows[names_at][5], "the section names"))
+        for row in rows:
+            name, kind, _, address, offset, size, link, info, _, entry = row
+            yield Section(_string(names, name), kind, address, offset, size, link, info, entry)
+
+    def _slice(self, offset: int, size: int, what: str) -> memoryview:
+        if offset + size > len(self._buffer):
+            raise ElfInvalid(f"{what} lies beyond the end, at {offset + size} of {len(self._buffer)} bytes")
+        return self._buffer[offset : offset + size]
+
+    def content(self, section: Section) -> memoryview:
+        """The section's bytes.
+
+        Raises:
+            ElfInvalid: The section lies beyond the end of the file.
+        """
+        if section.type == SHT_NOBITS:
+            return memoryview(b"")
+        return self._slice(section.offset, section.size, f"section {section.name}")
+
+    def section(self, name: str) -> Section | None:
+        """The first section of that name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+    def check_extents(self) -> None:
+        """Look whether every section lies inside the file.
+
+        Raises:
+            ElfInvalid: One does not.
+        """
+        for section in self.sections:
+            if section.type != SHT_NOBITS and section.offset + section.size > len(self._buffer):
+                raise ElfInvalid(
+                    f"section {section.name} lies beyond the end, at {section.offset + section.size}"
+                    f" of {len(self._buffer)} bytes"
+                )
+
+    def symbol_names(self) -> Iterator[str]:
+        """Names of the symbol tables, one after the other; a broken table ends early."""
+        for table in self.sections:
+            if table.type not in (SHT_SYMTAB, SHT_DYNSYM) or table.link >= len(self.sections):
+                continue
+            try:
+                rows, strings = self.content(table), bytes(self.content(self.sections[table.link]))
+            except ElfInvalid:
+                continue
+            whole = len(rows) // SYMBOL_SIZE * SYMBOL_SIZE
+            for name, *_ in _SYMBOL.iter_unpack(rows[:whole]):
+                if name:
+                    yield _string(strings, name)
+
+    def needed(self) -> tuple[str, ...]:
+        """Shared objects that the dynamic section asks for."""
+        dynamic = next((section for section in self.sections if section.type == SHT_DYNAMIC), None)
+        if dynamic is None or dynamic.link >= len(self.sections):
+            return ()
+        try:
+            rows, strings = self.content(dynamic), bytes(self.content(self.sections[dynamic.link]))
+        except ElfInvalid:
+            return ()
+        whole = len(rows) // _DYNAMIC.size * _DYNAMIC.size
+        return tuple(
+            _string(strings, value) for tag, value in _DYNAMIC.iter_unpack(rows[:whole]) if tag == _DT_NEEDED
+        )
+
+    def build_id(self) -> str:
+        """The GNU build id as hex, or an empty string."""
+        note = self.section(".note.gnu.build-id")
+        if note is None:
+            return ""
+        try:
+            content = bytes(self.content(note))
+        except ElfInvalid:
+            return ""
+        if len(content) < _NOTE.size:
+            return ""
+        name_size, size, kind = _NOTE.unpack_from(content)
+        start = _NOTE.size + (name_size + 3) // 4 * 4
+        return content[start : start + size].hex() if kind == _NT_GNU_BUILD_ID else ""
+
+
+def _string(table: bytes, offset: int) -> str:
+    if offset >= len(table):
+        return ""
+    end = table.find(b"\0", offset, offset + _LONGEST_NAME)
+    return table[offset : end if end >= 0 else offset + _LONGEST_NAME].decode("utf-8", "backslashreplace")
