@@ -1,1 +1,27 @@
 """Cases: one file with findings, dump, executable, recording and sources that opens without a GPU."""
+
+from ladder_backends.case.classify import Classified, FileKind, classify
+from ladder_backends.case.model import Case, Opened, Origin, Part, Role, SourcePart
+from ladder_backends.case.opened import open_files, plain_file
+from ladder_backends.case.reader import read_case
+from ladder_backends.case.unpack import unpack_part, unpack_xz
+from ladder_backends.case.writer import NewPart, write_case
+
+__all__ = [
+    "Case",
+    "Classified",
+    "FileKind",
+    "NewPart",
+    "Opened",
+    "Origin",
+    "Part",
+    "Role",
+    "SourcePart",
+    "classify",
+    "open_files",
+    "plain_file",
+    "read_case",
+    "unpack_part",
+    "unpack_xz",
+    "write_case",
+]

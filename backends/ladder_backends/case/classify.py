@@ -1,0 +1,157 @@
+"""Tell files apart by what is in them; names are only asked where content says nothing (source files)."""
+
+from __future__ import annotations
+
+import bz2
+import enum
+import lzma
+import stat
+import struct
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ladder_backends.text import clean_line
+
+_HEAD = 256 << 10
+_ELF = b"\x7fELF"
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_XZ = b"\xfd7zXZ\x00"
+_GZIP = b"\x1f\x8b"
+_BZIP2 = b"BZh"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_ET_REL, _ET_EXEC, _ET_DYN, _ET_CORE = 1, 2, 3, 4
+_EM_CUDA = 190
+_PT_INTERP = 3
+_SOURCE_SUFFIXES = frozenset(
+    {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc"}
+    | {".py", ".ptx", ".cl", ".hip", ".f", ".f90", ".rs", ".go", ".s"}
+)
+
+
+class FileKind(enum.StrEnum):
+    """What a file is to the console."""
+
+    CASE = "case"
+    REPORT = "report"
+    GPU_DUMP = "GPU core dump"
+    CORE = "core file"
+    EXECUTABLE = "executable"
+    SCRIPT = "script"
+    RECORDING = "recording"
+    SOURCE = "source file"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """A file and what it is.
+
+    Attributes:
+        packed: It is inside an xz layer, which has to come off before an engine can read it.
+        why: For UNKNOWN, the reason, a clause without its subject.
+    """
+
+    path: Path
+    kind: FileKind
+    packed: bool = False
+    why: str = ""
+
+
+def classify(path: Path) -> Classified:
+    """Look into a file; never raises for a bad one, and reads no more than its beginning."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            return Classified(path, FileKind.UNKNOWN, why="is a folder")
+        if not stat.S_ISREG(mode):
+            return Classified(path, FileKind.UNKNOWN, why="is no regular file")
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else "") or "cannot be read"
+        return Classified(path, FileKind.UNKNOWN, why=f"cannot be read ({clean_line(reason)})")
+    if not head:
+        return Classified(path, FileKind.UNKNOWN, why="is empty (0 bytes)")
+    if head.startswith(_ZIP):
+        return Classified(path, FileKind.CASE)
+    if head.startswith(_XZ):
+        return _inside(path, head, "xz")
+    if head.startswith((_GZIP, _BZIP2)):
+        return _inside(path, head, "gzip" if head.startswith(_GZIP) else "bzip2")
+    if head.startswith(_ZSTD):
+        return Classified(path, FileKind.UNKNOWN, why="is packed with zstd; unpack it first")
+    return _by_content(path, head)
+
+
+def _by_content(path: Path, head: bytes) -> Classified:
+    if head.startswith(_ELF):
+        return _elf(path, head)
+    if _looks_recorded(head):
+        return Classified(path, FileKind.RECORDING)
+    if b"<ComputeSanitizerOutput" in head or b"=========" in head:
+        return Classified(path, FileKind.REPORT)
+    if head.startswith(b"#!"):
+        return Classified(path, FileKind.SCRIPT)
+    if path.suffix.lower() in _SOURCE_SUFFIXES and b"\x00" not in head:
+        return Classified(path, FileKind.SOURCE)
+    if b"\x00" in head:
+        return Classified(path, FileKind.UNKNOWN, why="is a binary file of no kind known here")
+    return Classified(path, FileKind.UNKNOWN, why="is text, but no sanitizer report, recording or source file")
+
+
+def _inside(path: Path, head: bytes, packing: str) -> Classified:
+    """Classify what is under one layer of compression, from its first bytes."""
+    try:
+        if packing == "xz":
+            inner = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=512 << 20).decompress(head, _HEAD)
+        elif packing == "gzip":
+            inner = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(head, _HEAD)
+        else:
+            inner = bz2.BZ2Decompressor().decompress(head, _HEAD)
+    except (lzma.LZMAError, zlib.error, OSError, EOFError) as error:
+        return Classified(path, FileKind.UNKNOWN, why=f"is damaged {packing} ({clean_line(str(error))[:80]})")
+    found = _by_content(path.with_suffix(""), inner) if inner else Classified(path, FileKind.UNKNOWN)
+    if found.kind in (FileKind.GPU_DUMP, FileKind.CORE) and packing == "xz":
+        return Classified(path, found.kind, packed=True)
+    if found.kind is FileKind.RECORDING and packing == "gzip":
+        return Classified(path, FileKind.RECORDING)
+    what = found.kind if found.kind is not FileKind.UNKNOWN else "file"
+    return Classified(path, FileKind.UNKNOWN, why=f"is a {what} packed with {packing}; unpack it first")
+
+
+def _elf(path: Path, head: bytes) -> Classified:
+    if len(head) < 64 or head[4] not in (1, 2) or head[5] not in (1, 2):
+        return Classified(path, FileKind.UNKNOWN, why="is an ELF file cut short in its header")
+    order = "<" if head[5] == 1 else ">"
+    elf_type, machine = struct.unpack_from(order + "HH", head, 16)
+    if elf_type == _ET_CORE:
+        return Classified(path, FileKind.GPU_DUMP if machine == _EM_CUDA else FileKind.CORE)
+    if machine == _EM_CUDA:
+        return Classified(path, FileKind.UNKNOWN, why="is GPU code (a cubin), not a program")
+    if elf_type == _ET_EXEC or (elf_type == _ET_DYN and _has_interpreter(head, order)):
+        return Classified(path, FileKind.EXECUTABLE)
+    if elf_type == _ET_DYN:
+        return Classified(path, FileKind.UNKNOWN, why="is a shared library, not a program")
+    if elf_type == _ET_REL:
+        return Classified(path, FileKind.UNKNOWN, why="is an object file, not a program")
+    return Classified(path, FileKind.UNKNOWN, why="is an ELF file of an unknown type")
+
+
+def _has_interpreter(head: bytes, order: str) -> bool:
+    """Whether a program header names a loader: that makes a shared object a program that can be started."""
+    wide = head[4] == 2
+    (offset,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 32 if wide else 28)
+    size, count = struct.unpack_from(order + "HH", head, 54 if wide else 42)
+    for index in range(min(count, 256)):
+        at = offset + index * size
+        if at + 4 > len(head):
+            return False
+        if struct.unpack_from(order + "I", head, at) == (_PT_INTERP,):
+            return True
+    return False
+
+
+def _looks_recorded(head: bytes) -> bool:
+    line = head.lstrip()[:4096]
+    return line.startswith(b"{") and (b'"ladder_recording"' in line or (b'"t"' in line and b'"d"' in line))

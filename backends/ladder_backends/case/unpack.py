@@ -1,0 +1,145 @@
+"""Unpack parts of cases and compressed dumps into the cache, once for equal content."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import lzma
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from ladder_backends.case.bounds import MAX_PART_BYTES, MAX_UNPACKED_DUMP_BYTES
+from ladder_backends.case.model import Case, Part
+from ladder_backends.errors import CaseInvalid, LadderError, TargetInvalid
+from ladder_backends.paths import cache_dir
+from ladder_backends.text import clean_line
+
+_CHUNK = 1 << 20
+_XZ_SUFFIX = ".xz"
+_DECODER_MEMORY = 512 << 20
+
+
+def unpack_part(case: Case, part: Part) -> Path:
+    """The part as a plain file; an `.xz` layer is taken off.
+
+    Raises:
+        CaseInvalid: The content is not what the table says, or it breaks a bound.
+        LadderError: The cache cannot be written.
+    """
+    packed = part.file_name.endswith(_XZ_SUFFIX)
+    target = _place(part.sha256, part.file_name.removesuffix(_XZ_SUFFIX))
+    if target.exists():
+        return target
+    what = f"{clean_line(case.file.name)} is damaged"
+    try:
+        with zipfile.ZipFile(case.file) as archive, archive.open(part.name) as member, _writing(target) as out:
+            digest = hashlib.sha256()
+            chunks = _measured(member, digest, min(part.size, MAX_PART_BYTES))
+            for chunk in _without_xz(chunks) if packed else chunks:
+                out.write(chunk)
+            if digest.hexdigest() != part.sha256:
+                raise CaseInvalid(what, f"the part {part.name!r} does not have the digest that its table gives")
+    except _Broken as error:
+        raise CaseInvalid(what, f"the part {part.name!r} {error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError) as error:
+        raise CaseInvalid(what, f"the part {part.name!r} does not unpack") from error
+    return target
+
+
+def unpack_xz(file: Path) -> Path:
+    """A compressed dump as a plain file in the cache.
+
+    Raises:
+        TargetInvalid: It is damaged or too large.
+        LadderError: The cache cannot be written.
+    """
+    try:
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            target = _place(digest, file.name.removesuffix(_XZ_SUFFIX))
+            if target.exists():
+                return target
+            stream.seek(0)
+            with _writing(target) as out:
+                for chunk in _without_xz(iter(lambda: stream.read(_CHUNK), b"")):
+                    out.write(chunk)
+    except _Broken as error:
+        raise TargetInvalid(f"{clean_line(file.name)} cannot be opened", f"it {error}") from error
+    except OSError as error:
+        raise TargetInvalid(f"{clean_line(str(file))} cannot be read", error.strerror or "") from error
+    return target
+
+
+class _Broken(Exception):
+    """Packed content that cannot be taken as it is; the text is a clause without its subject."""
+
+
+def _place(digest: str, name: str) -> Path:
+    return cache_dir() / "parts" / digest / (name if name.strip(".") else "part")
+
+
+def _measured(stream: IO[bytes], digest: hashlib._Hash, limit: int) -> Iterator[bytes]:
+    taken = 0
+    while chunk := stream.read(_CHUNK):
+        taken += len(chunk)
+        if taken > limit:
+            raise _Broken("is longer than its table says")
+        digest.update(chunk)
+        yield chunk
+
+
+def _without_xz(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    decoder = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_DECODER_MEMORY)
+    given = 0
+    try:
+        for chunk in chunks:
+            if decoder.eof:
+                raise _Broken("has something behind its end")
+            piece = decoder.decompress(chunk, _CHUNK)
+            while True:
+                given += len(piece)
+                if given > MAX_UNPACKED_DUMP_BYTES:
+                    raise _Broken(f"unpacks to more than {MAX_UNPACKED_DUMP_BYTES >> 30} GiB")
+                yield piece
+                if decoder.eof or decoder.needs_input:
+                    break
+                piece = decoder.decompress(b"", _CHUNK)
+    except lzma.LZMAError as error:
+        raise _Broken(f"does not decompress ({error})") from error
+    if not decoder.eof:
+        raise _Broken("is cut short")
+
+
+@contextlib.contextmanager
+def _writing(target: Path) -> Iterator[IO[bytes]]:
+    """Write beside the target and move it there whole, so that nobody ever sees half of it."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".unpacking-")
+    except OSError as error:
+        raise _unwritable(error) from error
+    try:
+        with os.fdopen(handle, "wb") as out:
+            try:
+                yield out
+            except OSError as error:
+                raise _unwritable(error) from error
+        os.replace(name, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+            target.parent.rmdir()
+        raise
+
+
+def _unwritable(error: OSError) -> LadderError:
+    return LadderError(
+        f"nothing can be unpacked into {clean_line(str(cache_dir()))}",
+        error.strerror or "",
+        "free some space there, or name another folder with XDG_CACHE_HOME",
+    )
