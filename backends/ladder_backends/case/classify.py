@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import enum
 import lzma
+import re
 import stat
 import struct
 import zlib
@@ -14,6 +15,8 @@ from pathlib import Path
 from ladder_backends.text import clean_line
 
 _HEAD = 256 << 10
+_SCAN = 16 << 20
+_REPORT = re.compile(rb"(?:^|[^=])={9} +\S|<ComputeSanitizerOutput")
 _ELF = b"\x7fELF"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _XZ = b"\xfd7zXZ\x00"
@@ -89,15 +92,26 @@ def _by_content(path: Path, head: bytes) -> Classified:
         return _elf(path, head)
     if _looks_recorded(head):
         return Classified(path, FileKind.RECORDING)
-    if b"<ComputeSanitizerOutput" in head or b"=========" in head:
+    if _REPORT.search(head):
         return Classified(path, FileKind.REPORT)
     if head.startswith(b"#!"):
         return Classified(path, FileKind.SCRIPT)
     if path.suffix.lower() in _SOURCE_SUFFIXES and b"\x00" not in head:
         return Classified(path, FileKind.SOURCE)
+    if len(head) == _HEAD and _report_further_on(path):
+        return Classified(path, FileKind.REPORT)
     if b"\x00" in head:
         return Classified(path, FileKind.UNKNOWN, why="is a binary file of no kind known here")
     return Classified(path, FileKind.UNKNOWN, why="is text, but no sanitizer report, recording or source file")
+
+
+def _report_further_on(path: Path) -> bool:
+    """Whether the tool's lines begin after a long output of the program itself."""
+    try:
+        with path.open("rb") as stream:
+            return _REPORT.search(stream.read(_SCAN)) is not None
+    except OSError:
+        return False
 
 
 def _inside(path: Path, head: bytes, packing: str) -> Classified:
