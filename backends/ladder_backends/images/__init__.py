@@ -5,21 +5,18 @@ and size bounded by the file.
 """
 
 from ladder_backends.images.elf import ElfImage, ElfInvalid
+from ladder_backends.images.fatbin import carries_device_code
 from ladder_backends.images.gpu_dump import DumpKernel, GpuDump, read_gpu_dump
-from ladder_backends.images.kinds import FileKind, kind_of
 from ladder_backends.images.match import DumpMatch, MatchVerdict, match_executable
-from ladder_backends.images.unpack import unpacked
 
 __all__ = [
     "DumpKernel",
     "DumpMatch",
     "ElfImage",
     "ElfInvalid",
-    "FileKind",
     "GpuDump",
     "MatchVerdict",
-    "kind_of",
+    "carries_device_code",
     "match_executable",
     "read_gpu_dump",
-    "unpacked",
 ]

@@ -49,6 +49,15 @@ class DeviceCode:
         return symbol in self.kernels or b"\0" + symbol.encode() + b"\0" in self._registered
 
 
+def carries_device_code(path: Path) -> bool:
+    """Whether a program or library carries a CUDA fat binary; False for anything that cannot be read."""
+    try:
+        sections = ElfImage.open(path).sections
+    except (OSError, ElfInvalid):
+        return False
+    return any(section.name in _FATBIN_SECTIONS and section.size for section in sections)
+
+
 def read_device_code(path: Path) -> DeviceCode:
     """Read the device code of a host program or library.
 

@@ -1,8 +1,9 @@
 """GPU core dumps: whether one is whole, and which kernels it stopped in.
 
-A dump is an ELF core of machine 190 (CUDA) whose section table is the last thing in the file. Names and tables are those of NVIDIA's cuda-gdb sources (`cudacoredump.h`): `.cudbg.devtbl`, `.cudbg.gridtbl.devN` with one row
-a grid, and for each module `.cudbg.elfimg.devN.ctxM` and its relocated twin `.cudbg.relfimg.devN.ctxM`, whose code
-sections carry the addresses they had on the device.
+A dump is an ELF core of machine 190 (CUDA) whose section table is the last thing in the file. Names and tables are
+those of `cudacoredump.h` in NVIDIA's cuda-gdb sources: `.cudbg.devtbl`, `.cudbg.gridtbl.devN` with one row a grid,
+and for each module `.cudbg.elfimg.devN.ctxM` and its relocated twin `.cudbg.relfimg.devN.ctxM`, whose code sections
+carry the addresses they had on the device.
 """
 
 from __future__ import annotations

@@ -1,0 +1,80 @@
+"""cuda-gdb's focus: its levels, the two ways it is answered, and the command that moves it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ladder_backends.mi.records import Value
+from ladder_backends.model.focus import Coordinate, Focus, FocusLevel, format_coordinate, parse_dim3
+
+FOCUS_SCHEMA = (
+    FocusLevel("kernel"),
+    FocusLevel("grid"),
+    FocusLevel("block", is_dim3=True),
+    FocusLevel("thread", is_dim3=True),
+    FocusLevel("device", physical=True),
+    FocusLevel("sm", physical=True),
+    FocusLevel("warp", physical=True),
+    FocusLevel("lane", physical=True),
+)
+"""Logical levels, then physical ones; the engine lets physical ones win where both are given."""
+
+# What is left out of the query comes back as "invalid" or (0,0,0), so every word is named.
+FOCUS_QUERY = "-cuda-focus-query " + " ".join(level.name for level in FOCUS_SCHEMA)
+
+_ANSWER_NAMES = {"block": "blockIdx", "thread": "threadIdx"}
+_DIM3_LEVELS = frozenset(level.name for level in FOCUS_SCHEMA if level.is_dim3)
+_WORDS = re.compile(r"\b(kernel|grid|block|thread|device|sm|warp|lane)\s+(\(\d+,\s*\d+,\s*\d+\)|\d+)")
+
+
+def focus_of(results: Mapping[str, Value]) -> Focus | None:
+    """The focus in an answer or a stop; None where it stands on no kernel.
+
+    cuda-gdb 13 answers with a `CudaFocus` tuple, 12.4 with an unnamed string: `kernel 0, grid 1, block (3,0,0), ...`.
+    """
+    told = results.get("CudaFocus")
+    if isinstance(told, dict):
+        cells = {name: told.get(_ANSWER_NAMES.get(name, name)) for name in _names()}
+        return _ordered({name: _coordinate(name, cell) for name, cell in cells.items()})
+    text = results.get("")
+    if isinstance(text, str):
+        return focus_in_text(text)
+    return None
+
+
+def focus_in_text(text: str) -> Focus | None:
+    """The focus in a sentence of the engine, or None where it names none."""
+    return _ordered({name: _coordinate(name, value) for name, value in _WORDS.findall(text)})
+
+
+def switch_command(asked: Focus) -> str:
+    """The command that moves the focus to the levels that are asked for.
+
+    Where a lane is named by its place in the grid, the hardware's coordinates are left out: they would win.
+    """
+    names = [name for name in _names() if name in asked]
+    if "block" in names or "thread" in names:
+        names = [name for name in names if name in ("kernel", "grid", "block", "thread")]
+    # A kernel number names the grid already, and the engine wants one of the two.
+    if "kernel" in names and "grid" in names:
+        names.remove("grid")
+    return "-cuda-focus-switch " + " ".join(f"{name} {format_coordinate(asked[name])}" for name in names)
+
+
+def _names() -> tuple[str, ...]:
+    return tuple(level.name for level in FOCUS_SCHEMA)
+
+
+def _coordinate(name: str, value: Value | None) -> Coordinate | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return parse_dim3(value) if name in _DIM3_LEVELS else int(value)
+    except ValueError:
+        return None
+
+
+def _ordered(found: Mapping[str, Coordinate | None]) -> Focus | None:
+    present = [(name, value) for name in _names() if (value := found.get(name)) is not None]
+    return Focus(tuple(present)) if present else None

@@ -1,0 +1,182 @@
+"""cuda-gdb's tables as the model's grid: kernels, blocks, warps, lanes.
+
+A table is `NAME={nr_rows,nr_cols,hdr=[..],body=[ROW={column="..",..},..]}`. Columns are read by name: their order and
+the tables' names differ between versions. Rows of warps and lanes do not repeat the filter they answer to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ladder_backends.gdb.translation import number_of, rows_of, text_of
+from ladder_backends.images.names import base_name
+from ladder_backends.mi.records import Value
+from ladder_backends.model.focus import Dim3, parse_dim3
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
+from ladder_backends.model.provenance import Provenance
+
+LANES = 32
+"""Lanes of a warp on every CUDA device."""
+
+_NO_EXCEPTION = frozenset({"", "None", "No Exception"})
+
+
+def table_rows(results: Mapping[str, Value]) -> Iterator[Mapping[str, Value]]:
+    """Rows of the answer's table, whatever the table is called."""
+    for value in results.values():
+        if isinstance(value, dict) and "body" in value:
+            yield from rows_of(value["body"])
+
+
+def dim3_of(value: Value | None) -> Dim3 | None:
+    """A cell as a coordinate, or None."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return parse_dim3(value)
+    except ValueError:
+        return None
+
+
+def kernels_of(results: Mapping[str, Value], provenance: Provenance) -> tuple[Kernel, ...]:
+    """The answer to `-cuda-info-kernels`."""
+    kernels = []
+    for row in table_rows(results):
+        number = number_of(row.get("kernel"))
+        if number is None:
+            continue
+        kernels.append(
+            Kernel(
+                number=number,
+                grid=number_of(row.get("grid")) or 0,
+                device=number_of(row.get("device")) or 0,
+                name=function_of(text_of(row.get("invocation"))),
+                grid_dim=dim3_of(row.get("gridDim")) or (0, 0, 0),
+                block_dim=dim3_of(row.get("blockDim")) or (0, 0, 0),
+                status=text_of(row.get("status")),
+                provenance=provenance,
+            )
+        )
+    return tuple(kernels)
+
+
+def function_of(invocation: str) -> str:
+    """The function in an invocation such as `ns::add<float>(a=0x7f.., n=3)`, without its arguments."""
+    depth = 0
+    for index in range(len(invocation) - 1, -1, -1):
+        if invocation[index] == ")":
+            depth += 1
+        elif invocation[index] == "(":
+            depth -= 1
+            if depth == 0:
+                return invocation[:index]
+    return invocation.split("(", 1)[0] if depth else invocation
+
+
+def blocks_of(results: Mapping[str, Value], kernel: int) -> tuple[BlockRange, ...]:
+    """The answer to `-cuda-info-blocks`, coalesced or not."""
+    ranges = []
+    for row in table_rows(results):
+        first = dim3_of(row.get("from")) or dim3_of(row.get("blockIdx"))
+        if first is None:
+            continue
+        told = number_of(row.get("kernel"))
+        ranges.append(
+            BlockRange(
+                kernel=kernel if told is None else told,
+                first=first,
+                last=dim3_of(row.get("to")) or first,
+                count=number_of(row.get("count")) or 1,
+                state=text_of(row.get("state")),
+            )
+        )
+    return tuple(ranges)
+
+
+def linear(index: Dim3, extent: Dim3) -> int:
+    """A thread's place in its block, x fastest."""
+    return index[0] + extent[0] * (index[1] + extent[1] * index[2])
+
+
+def delinear(number: int, extent: Dim3) -> Dim3:
+    """The coordinate of the thread at a place in its block; the reverse of `linear`."""
+    x, rest = number % extent[0], number // extent[0]
+    return x, rest % extent[1], rest // extent[1]
+
+
+def lanes_of(results: Mapping[str, Value]) -> dict[int, Lane]:
+    """The answer to `-cuda-info-lanes`, by lane number; lanes that are not held have no row."""
+    lanes = {}
+    for row in table_rows(results):
+        number = number_of(row.get("lane"))
+        if number is None or not 0 <= number < LANES:
+            continue
+        exception = text_of(row.get("exception"))
+        exception = "" if exception in _NO_EXCEPTION else exception
+        lanes[number] = Lane(
+            number=number,
+            state=LaneState.FAULTING if exception else _lane_state(text_of(row.get("state"))),
+            thread=dim3_of(row.get("threadIdx")),
+            pc=text_of(row.get("physical_pc")) or text_of(row.get("virtual_pc")),
+            exception=exception,
+        )
+    return lanes
+
+
+def _lane_state(word: str) -> LaneState:
+    if word == "active":
+        return LaneState.ACTIVE
+    if word == "divergent":
+        return LaneState.DIVERGENT
+    return LaneState.EXITED if word in ("exited", "inactive") else LaneState.ABSENT
+
+
+def warps_of(
+    results: Mapping[str, Value], *, device: int, sm: int, kernel: int | None, block: Dim3, block_dim: Dim3 | None
+) -> tuple[Warp, ...]:
+    """The rows of `-cuda-info-warps device D sm S` that belong to one block, in the order of their threads.
+
+    Args:
+        results: The answer.
+        device: The filter that was sent; the rows do not repeat it.
+        sm: Likewise.
+        kernel: Rows of other kernels are left out; None takes any.
+        block: Rows of other blocks are left out.
+        block_dim: Threads of a block in each direction; without it lanes have no thread index.
+    """
+    warps: list[Warp] = []
+    for row in table_rows(results):
+        number = number_of(row.get("warp"))
+        first = dim3_of(row.get("threadIdx"))
+        if number is None or first is None or dim3_of(row.get("blockIdx")) != block:
+            continue
+        if kernel is not None and number_of(row.get("kernel")) not in (kernel, None):
+            continue
+        active, divergent = _mask(row.get("active_lanes_mask")), _mask(row.get("divergent_lanes_mask"))
+        pc = text_of(row.get("active_physical_pc")) or text_of(row.get("active_virtual_pc"))
+        index = linear(first, block_dim) // LANES if block_dim and all(block_dim) else len(warps)
+        lanes = tuple(_lane(lane, active, divergent, index, block_dim, pc) for lane in range(LANES))
+        warps.append(Warp(number, index, sm, device, block, lanes, pc))
+    return tuple(sorted(warps, key=lambda warp: warp.index))
+
+
+def _lane(number: int, active: int, divergent: int, warp: int, block_dim: Dim3 | None, pc: str) -> Lane:
+    bit = 1 << number
+    if not (active | divergent) & bit:
+        return Lane(number, LaneState.ABSENT)
+    thread = delinear(warp * LANES + number, block_dim) if block_dim and all(block_dim) else None
+    if active & bit:
+        return Lane(number, LaneState.ACTIVE, thread, pc)
+    return Lane(number, LaneState.DIVERGENT, thread)
+
+
+def _mask(value: Value | None) -> int:
+    try:
+        return int(value, 16) if isinstance(value, str) else 0
+    except ValueError:
+        return 0
+
+
+def kernel_matches(kernel: Kernel, wanted: str) -> bool:
+    """Whether a kernel is the function that a report names, with or without namespaces and arguments."""
+    return base_name(kernel.name) == base_name(wanted)
