@@ -140,6 +140,10 @@ class Debugger(abc.ABC):
         """Frames `start` to `start + count - 1` of the focused thread or lane."""
 
     @abc.abstractmethod
+    async def select_frame(self, level: int) -> None:
+        """Make a frame the engine's own selected one, so that its command line speaks of the same place."""
+
+    @abc.abstractmethod
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
         """Arguments and locals of a frame, at most `limit`, each value cut to a printable length."""
 

@@ -1,1 +1,6 @@
-"""gdb, and what every dialect of it shares."""
+"""gdb, and what all dialects of it share."""
+
+from ladder_backends.gdb.debugger import GdbDebugger
+from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
+
+__all__ = ["GdbDebugger", "GdbDialect", "TransportFactory"]

@@ -62,9 +62,14 @@ class BreakpointsChanged:
 
 @dataclass(frozen=True, slots=True)
 class FocusChanged:
-    """The engine's focus moved without a stop, for instance by a command typed in the console."""
+    """The engine's focus moved without a stop, for instance by a command typed in the console.
+
+    Attributes:
+        frame: The frame the engine has selected now, as far as the record told.
+    """
 
     focus: Focus | None
+    frame: Frame | None = None
 
 
 @dataclass(frozen=True, slots=True)

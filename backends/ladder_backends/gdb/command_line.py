@@ -1,0 +1,64 @@
+"""What an engine's command line writes, as clean text, and whether it waits for a line."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import deque
+
+from ladder_backends.text import clean
+
+_PROMPT = re.compile(r"(?:^|\n)(?:\([\w.-]+\)|>+) ?$")
+_QUESTION = re.compile(r"(?:\[[^\]\n]*\]|\([^)\n]*\bor\b[^)\n]*\)|--Type <RET>[^\n]*--) ?$")
+_TAIL = 200
+
+
+class CommandLine:
+    """Reads the terminal of an engine's command line.
+
+    The terminal is a dumb one, so that line ends, carriage returns and bells are all the engine itself sends; any
+    other control character comes from the target and is made visible.
+    """
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        self._tail = ""
+        self._held_return = False
+        self._last_lines: deque[str] = deque(maxlen=5)
+        self._partial = ""
+
+    def feed(self, chunk: bytes) -> str:
+        """The next bytes, as text to show; it may end within a line."""
+        text = self._decoder.decode(chunk)
+        if self._held_return:
+            text = "\r" + text
+        # A carriage return may be half of a line end whose other half comes in the next chunk.
+        self._held_return = text.endswith("\r")
+        if self._held_return:
+            text = text[:-1]
+        text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\a", "")
+        text = clean(text)
+        if text:
+            self._tail = (self._tail + text)[-_TAIL:]
+            *lines, self._partial = (self._partial + text[-4_000:]).split("\n")
+            self._last_lines.extend(line for line in lines if line.strip())
+        return text
+
+    @property
+    def waits(self) -> bool:
+        """A prompt or a question is the last thing on the line."""
+        return bool(_PROMPT.search(self._tail) or _QUESTION.search(self._tail))
+
+    @property
+    def at_prompt(self) -> bool:
+        """The engine waits for a command, not for more lines of one (`>`) or for an answer."""
+        return bool(_PROMPT.search(self._tail)) and not self._tail.rstrip().endswith(">")
+
+    def typed(self) -> None:
+        """Note that a line was sent: what was the prompt is now part of a finished line."""
+        self._tail = ""
+
+    def last_words(self) -> str:
+        """The last lines that say something, for the message about an engine that ended."""
+        lines = [line for line in (*self._last_lines, self._partial) if line.strip() and not _PROMPT.match(line)]
+        return "\n".join(lines[-3:])

@@ -1,0 +1,403 @@
+"""What every engine of the gdb family has in common: the warm start, questions, the console, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, TypeAlias
+
+from ladder_backends.debugger.contract import Debugger, FocusRefused, Listener, StepKind
+from ladder_backends.debugger.probe import Probe
+from ladder_backends.debugger.target import Target
+from ladder_backends.errors import CommandFailed, DeadlinePassed, EngineDied, EngineMissing, TargetInvalid
+from ladder_backends.gdb.breakpoints import CATCH_PREFIX, WATCH_PREFIX
+from ladder_backends.gdb.command_line import CommandLine
+from ladder_backends.gdb.environment import engine_environment
+from ladder_backends.gdb.event_reader import EventReader
+from ladder_backends.gdb.probing import install_remedy, probe_engine
+from ladder_backends.gdb.questions import Questions
+from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.translation import number_of
+from ladder_backends.mi.pty_transport import PtyTransport
+from ladder_backends.mi.records import ResultRecord, Value
+from ladder_backends.mi.session import MiSession
+from ladder_backends.mi.transport import Channel, EngineCommand, Transport
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.events import (
+    BreakpointsChanged,
+    ConsoleOutput,
+    EngineExited,
+    Event,
+    FocusChanged,
+    ProgramOutput,
+    TargetRunning,
+    TargetStopped,
+)
+from ladder_backends.model.focus import Focus, FocusLevel
+from ladder_backends.model.frame import FrameWindow
+from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.paths import find_engine
+from ladder_backends.text import clean_line
+
+TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
+"""Makes the transport to an engine: a process on terminals, a recording, or a recorder round another."""
+
+RESUME_DEADLINE = 60.0
+"""Seconds until an engine must have accepted to run; loading symbols of a large program is part of it."""
+
+_RESUME: Mapping[StepKind, str] = {
+    StepKind.RUN: "-exec-run",
+    StepKind.CONTINUE: "-exec-continue",
+    StepKind.NEXT: "-exec-next",
+    StepKind.STEP: "-exec-step",
+    StepKind.FINISH: "-exec-finish",
+    StepKind.UNTIL: "-exec-until",
+    StepKind.NEXT_INSTRUCTION: "-exec-next-instruction",
+    StepKind.STEP_INSTRUCTION: "-exec-step-instruction",
+}
+
+
+class GdbDialect(Debugger):
+    """An engine that speaks gdb's machine interface beside its own command line.
+
+    Dialects set the class attributes and override what their engine does otherwise: `focus_from`, `at_thread`,
+    `at_frame`, `after_console`, `open`, `probe`.
+
+    Attributes:
+        engine: Name of the executable, as `find_engine` knows it.
+        settings: Commands that make any engine fit to be driven; refusals of single ones are passed over.
+        dump_engine: The engine runs with a core file limit of zero, since bad dumps abort it.
+    """
+
+    engine: ClassVar[str] = "gdb"
+    settings: ClassVar[tuple[str, ...]] = (
+        "-gdb-set mi-async on",
+        "-gdb-set confirm off",
+        "-gdb-set pagination off",
+        "-gdb-set width 0",
+        "-gdb-set height 0",
+        "-gdb-set debuginfod enabled off",
+        "-gdb-set style enabled off",
+        "-gdb-set breakpoint pending on",
+        "-gdb-set print elements 200",
+        "-gdb-set max-value-size 16777216",
+    )
+    dump_engine: ClassVar[bool] = False
+    focus_schema: ClassVar[tuple[FocusLevel, ...]] = (FocusLevel("thread"),)
+
+    def __init__(
+        self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
+    ) -> None:
+        self.provenance = provenance
+        self._make_transport = transport
+        self._transport: Transport | None = None
+        self._mi: MiSession | None = None
+        self._starting: asyncio.Lock = asyncio.Lock()
+        self._listener: Listener | None = None
+        self._command_line = CommandLine()
+        self._console_idle = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
+        self._expect_prompt = False
+        self.selected_frame = 0
+        self.events = EventReader(self.emit, self.focus_from)
+        self.questions = Questions(self)
+
+    # -- what dialects override
+
+    @classmethod
+    def probe(cls) -> Probe:
+        """Find the executable and ask it for its version."""
+        return probe_engine(cls.name, cls.engine)
+
+    def focus_from(self, results: Mapping[str, Value]) -> Focus | None:
+        """The focus that a record's results tell of."""
+        thread = number_of(results.get("thread-id"))
+        return Focus.of(thread=thread) if thread is not None else None
+
+    def at_thread(self) -> str:
+        """Options, with a leading space, that make a command speak of the focused thread."""
+        return f" --thread {self.events.thread}" if self.events.thread is not None else ""
+
+    async def at_frame(self, level: int) -> str:
+        """Options, with a leading space, that make a command speak of a frame of the focus.
+
+        Dialects whose engine has no such options select the frame here and return an empty string.
+        """
+        return f"{self.at_thread()} --frame {level}" if self.events.thread is not None else ""
+
+    async def after_console(self) -> None:
+        """Follow what a typed command may have changed without a notice; called at the prompt after each one."""
+
+    # -- life
+
+    def listen(self, listener: Listener) -> None:
+        """Deliver every event to `listener`."""
+        self._listener = listener
+
+    def emit(self, event: Event) -> None:
+        """Hand an event to the listener."""
+        if isinstance(event, TargetStopped):
+            self.selected_frame = 0
+        elif isinstance(event, FocusChanged) and event.frame is not None:
+            self.selected_frame = event.frame.level
+        elif isinstance(event, TargetRunning):
+            self._console_idle.set()
+        if self._listener is not None:
+            self._listener(event)
+
+    def engine_command(self) -> EngineCommand:
+        """How the engine is started.
+
+        Raises:
+            EngineMissing: It is not installed.
+        """
+        found = find_engine(self.engine)
+        if found.path is None and self.provenance is Provenance.ENGINE:
+            raise EngineMissing(f"cannot start {self.engine}", found.missing, install_remedy(self.engine))
+        return EngineCommand(
+            engine=self.engine,
+            argv=(str(found.path or self.engine), "-nx", "-q"),
+            environment=engine_environment(),
+            core_size_zero=self.dump_engine,
+        )
+
+    async def start(self) -> None:
+        """Start the engine and make it fit to be driven; nothing where it is started already."""
+        async with self._starting:
+            if self._mi is not None:
+                return
+            self._transport = self._make_transport(self.engine_command())
+            session = MiSession(self._transport)
+            session.listen(notice=self.events.read, stream=self._stream, ended=self._ended)
+            self._mi = session
+            await session.start()
+            answers = await asyncio.gather(
+                *(session.command(text) for text in self.settings), return_exceptions=True
+            )
+            for answer in answers:
+                if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed):
+                    raise answer
+
+    @property
+    def started(self) -> bool:
+        """The engine was started and has not ended."""
+        return self._mi is not None and self._mi.alive
+
+    async def command(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
+        """Ask the engine; raises as `MiSession.command` does."""
+        if self._mi is None:
+            raise EngineDied(f"{self.engine} is not running", "it was not started", "open a target")
+        return await self._mi.command(text, deadline=deadline)
+
+    async def cli(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
+        """Run a command of the engine's command line through the machine interface; its text shows nowhere."""
+        return await self.command(f"-interpreter-exec console {mi_string(text)}", deadline=deadline)
+
+    def interrupt_engine(self) -> None:
+        """Interrupt the engine's own work."""
+        if self._mi is not None:
+            self._mi.interrupt()
+
+    async def close(self) -> None:
+        """End the engine; a launched target ends with it, an attached one is let go."""
+        if self._following is not None:
+            self._following.cancel()
+        if self._mi is not None:
+            await self._mi.close()
+
+    def pending(self) -> Sequence[tuple[str, float]]:
+        """Commands without an answer."""
+        return [(command.text, command.age) for command in self._mi.pending()] if self._mi is not None else []
+
+    def _ended(self, status: int | None, expected: bool) -> None:
+        self.events.running = False
+        self._console_idle.set()
+        self.emit(EngineExited(status, expected, self._command_line.last_words()))
+
+    def _stream(self, channel: Channel, chunk: bytes) -> None:
+        if channel is Channel.PROGRAM:
+            self.emit(ProgramOutput(chunk))
+        elif channel is Channel.CLI:
+            text = self._command_line.feed(chunk)
+            if text:
+                self.emit(ConsoleOutput(text))
+            if self._expect_prompt and self._command_line.waits:
+                self._expect_prompt = False
+                self._console_idle.set()
+                if self._command_line.at_prompt:
+                    self._follow()
+
+    # -- running
+
+    async def open(self, target: Target) -> None:
+        """Refuse: a dialect says itself what it opens."""
+        raise TargetInvalid(f"{self.engine} cannot open this kind of target")
+
+    async def resume(self, kind: StepKind, location: str = "") -> None:
+        """Let the target run."""
+        command = _RESUME[kind]
+        if kind is StepKind.FINISH:
+            command += await self.at_frame(self.selected_frame)
+        elif kind is not StepKind.RUN:
+            command += self.at_thread()
+        if kind is StepKind.UNTIL and location:
+            command += f" {mi_string(location)}"
+        await self.command(command, deadline=RESUME_DEADLINE)
+
+    async def interrupt(self) -> None:
+        """Stop a running target; where only the engine is busy, interrupt its work."""
+        if self.events.running:
+            try:
+                await self.command("-exec-interrupt", deadline=1.0)
+            except DeadlinePassed:
+                self.interrupt_engine()
+            except CommandFailed:
+                # It stopped by itself in the same instant.
+                pass
+        elif self.pending() or self._expect_prompt:
+            self.interrupt_engine()
+
+    # -- breakpoints
+
+    async def set_breakpoint(self, intent: BreakpointIntent) -> BreakpointBinding:
+        """Apply an intent; what the engine refuses comes back as a FAILED binding with its reason."""
+        for prefix in (WATCH_PREFIX, CATCH_PREFIX):
+            if intent.location.startswith(prefix):
+                return BreakpointBinding(
+                    intent, BindingState.UNSUPPORTED, why=f"type {intent.location!r} in the console"
+                )
+        options = "-f"
+        if intent.temporary:
+            options += " -t"
+        if not intent.enabled:
+            options += " -d"
+        if intent.condition:
+            options += f" -c {mi_string(intent.condition)}"
+        self.events.log.clear()
+        try:
+            answer = await self.command(f"-break-insert {options} {mi_string(intent.location)}", deadline=30.0)
+        except CommandFailed as refused:
+            return BreakpointBinding(intent, BindingState.FAILED, why=refused.what.rstrip("."))
+        row = answer.results.get("bkpt")
+        if not isinstance(row, dict):
+            return BreakpointBinding(intent, BindingState.FAILED, why="the engine's answer names no breakpoint")
+        why = self.events.log[-1].rstrip(".") if self.events.log else ""
+        binding = self.events.breakpoints.bind(intent, row, why)
+        self.emit(BreakpointsChanged(self.events.breakpoints.bindings))
+        return binding
+
+    async def remove_breakpoint(self, binding: BreakpointBinding) -> None:
+        """Take a breakpoint away."""
+        if not binding.number:
+            return
+        with contextlib.suppress(CommandFailed):
+            # A refusal means that it is gone already.
+            await self.command(f"-break-delete {binding.number}")
+        if self.events.breakpoints.remove(binding.number):
+            self.emit(BreakpointsChanged(self.events.breakpoints.bindings))
+
+    async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
+        """Switch a breakpoint on or off."""
+        await self.command(f"-break-{'enable' if enabled else 'disable'} {binding.number}")
+        self.events.breakpoints.switch(binding.number, enabled)
+        self.emit(BreakpointsChanged(self.events.breakpoints.bindings))
+
+    # -- questions
+
+    async def frames(self, start: int, count: int) -> FrameWindow:
+        """A window of the focused thread's stack."""
+        return await self.questions.frames(start, count)
+
+    async def select_frame(self, level: int) -> None:
+        """Make a frame the engine's selected one."""
+        await self.command(f"-stack-select-frame{self.at_thread()} {level}")
+        self.selected_frame = level
+
+    async def variables(self, frame_level: int, limit: int) -> VariableWindow:
+        """Arguments and locals of a frame."""
+        return await self.questions.variables(frame_level, limit)
+
+    async def evaluate(self, expression: str, frame_level: int = 0) -> Variable:
+        """The value of an expression."""
+        return await self.questions.evaluate(expression, frame_level)
+
+    async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
+        """Instructions around a frame's program counter."""
+        return await self.questions.disassemble(frame_level, count)
+
+    async def focus(self) -> Focus | None:
+        """The focused thread."""
+        return Focus.of(thread=self.events.thread) if self.events.thread is not None else None
+
+    async def switch(self, asked: Focus) -> Focus:
+        """Select a thread."""
+        thread = asked.index("thread")
+        if thread is None:
+            raise FocusRefused("", f"{self.engine} has threads only, not {asked.describe()}", asked)
+        command = f"-thread-select {thread}"
+        try:
+            answer = await self.command(command)
+        except CommandFailed as refused:
+            raise FocusRefused(command, refused.what, asked) from refused
+        reached = number_of(answer.results.get("new-thread-id"))
+        self.events.thread = reached if reached is not None else thread
+        self.selected_frame = 0
+        return Focus.of(thread=self.events.thread)
+
+    async def kernels(self) -> Sequence[Kernel]:
+        """None on a host."""
+        return ()
+
+    async def blocks(self, kernel: int) -> Sequence[BlockRange]:
+        """None on a host."""
+        return ()
+
+    async def warps(self, focus: Focus) -> Sequence[Warp]:
+        """None on a host."""
+        return ()
+
+    # -- terminals
+
+    async def console(self, text: str) -> None:
+        """Type a line; returns when the engine waits for the next one or lets the target run."""
+        if self._mi is None or not self._mi.alive:
+            raise EngineDied(f"{self.engine} is not running", "", "restart it")
+        self._command_line.typed()
+        self._console_idle.clear()
+        self._expect_prompt = True
+        self._mi.send(Channel.CLI, (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(2.0):
+                await self._console_idle.wait()
+                if self._following is not None:
+                    await asyncio.shield(self._following)
+
+    async def complete(self, text: str) -> Sequence[str]:
+        """The engine's completions of a line."""
+        answer = await self.command(f"-complete {mi_string(text)}", deadline=5.0)
+        matches = answer.results.get("matches")
+        return (
+            [clean_line(match) for match in matches if isinstance(match, str)] if isinstance(matches, list) else []
+        )
+
+    def type_to_program(self, raw: bytes) -> None:
+        """Keys for the program."""
+        if self._mi is not None:
+            self._mi.send(Channel.PROGRAM, raw)
+
+    def resize_program(self, columns: int, rows: int) -> None:
+        """Size of the program's terminal."""
+        if self._transport is not None:
+            self._transport.resize(Channel.PROGRAM, columns, rows)
+
+    def _follow(self) -> None:
+        if self._following is not None and not self._following.done():
+            return
+        self._following = asyncio.get_running_loop().create_task(self._after_console())
+
+    async def _after_console(self) -> None:
+        with contextlib.suppress(CommandFailed, DeadlinePassed, EngineDied):
+            await self.after_console()

@@ -1,0 +1,164 @@
+"""From MI notices to typed events, with what must be remembered between them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from ladder_backends.gdb.breakpoints import BreakpointTable
+from ladder_backends.gdb.translation import exit_code_of, frame_of, number_of, stop_words, text_of
+from ladder_backends.mi.records import AsyncRecord, StreamRecord, UnknownRecord, Value
+from ladder_backends.mi.session import Notice
+from ladder_backends.model.events import (
+    BreakpointsChanged,
+    EngineNotice,
+    Event,
+    FocusChanged,
+    TargetExited,
+    TargetRunning,
+    TargetStopped,
+)
+from ladder_backends.model.focus import Focus
+from ladder_backends.text import decode
+
+_LOG_LINES = 20
+
+
+class EventReader:
+    """Reads an engine's notices in order.
+
+    Attributes:
+        running: The target runs.
+        alive: A target process exists.
+        thread: The engine's number of the focused thread, or None.
+        breakpoints: The engine's breakpoints.
+        log: The last lines of the engine's log stream, clean.
+    """
+
+    def __init__(
+        self, emit: Callable[[Event], None], focus_of: Callable[[Mapping[str, Value]], Focus | None]
+    ) -> None:
+        self._emit = emit
+        self._focus_of = focus_of
+        self._groups: set[str] = set()
+        self._threads = 0
+        self.running = False
+        self.alive = False
+        self.thread: int | None = None
+        self.breakpoints = BreakpointTable()
+        self.log: deque[str] = deque(maxlen=_LOG_LINES)
+
+    @property
+    def threads(self) -> int:
+        """How many threads the target has."""
+        return self._threads
+
+    def read(self, notice: Notice) -> None:
+        """Take one notice."""
+        if isinstance(notice, AsyncRecord):
+            name = f"{notice.kind}{notice.cls}"
+            reader = self._READERS.get(name)
+            if reader is not None:
+                reader(self, notice.results)
+        elif isinstance(notice, StreamRecord):
+            self.read_stream(notice)
+        elif isinstance(notice, UnknownRecord):
+            raw = decode(notice.raw[:200]).replace("\n", "␊")
+            self._emit(EngineNotice(f"the engine sent a line that is not MI ({notice.why}): {raw}"))
+
+    def read_stream(self, record: StreamRecord) -> None:
+        """Take text of the console, target or log stream; the command line shows the console's own."""
+        if record.kind != "&":
+            return
+        for line in decode(record.text.encode("utf-8", "surrogateescape")).splitlines():
+            if line.strip():
+                self.log.append(line)
+                if line.startswith("warning: "):
+                    self._emit(EngineNotice(line))
+
+    def _running(self, results: Mapping[str, Value]) -> None:
+        self.alive = True
+        if not self.running:
+            self.running = True
+            self._emit(TargetRunning(time.monotonic()))
+
+    def _stopped(self, results: Mapping[str, Value]) -> None:
+        at = time.monotonic()
+        self.running = False
+        reason = results.get("reason")
+        if isinstance(reason, str) and reason.startswith("exited"):
+            self._exited(results)
+            return
+        self.alive = True
+        thread = number_of(results.get("thread-id"))
+        if thread is not None:
+            self.thread = thread
+        word, words, fault = stop_words(results)
+        self._emit(TargetStopped(word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault))
+
+    def _exited(self, results: Mapping[str, Value]) -> None:
+        self.running = False
+        self.alive = False
+        self.thread = None
+        signal = text_of(results.get("signal-name"))
+        code = exit_code_of(results)
+        if results.get("reason") == "exited-normally":
+            code = 0
+        self._emit(TargetExited(code, signal))
+
+    def _group_started(self, results: Mapping[str, Value]) -> None:
+        self._groups.add(text_of(results.get("id")))
+        self.alive = True
+
+    def _group_exited(self, results: Mapping[str, Value]) -> None:
+        self._groups.discard(text_of(results.get("id")))
+        if self._groups:
+            return
+        self._threads = 0
+        # The stop record that follows tells more; a killed or detached target has none.
+        self.running = False
+        self.alive = False
+        self.thread = None
+        self._emit(TargetExited(exit_code_of(results)))
+
+    def _thread_created(self, results: Mapping[str, Value]) -> None:
+        self._threads += 1
+
+    def _thread_exited(self, results: Mapping[str, Value]) -> None:
+        self._threads = max(0, self._threads - 1)
+
+    def _thread_selected(self, results: Mapping[str, Value]) -> None:
+        thread = number_of(results.get("id"))
+        if thread is not None:
+            self.thread = thread
+        self._emit(
+            FocusChanged(self._focus_of({"thread-id": text_of(results.get("id"))}), frame_of(results.get("frame")))
+        )
+
+    def _memory_changed(self, results: Mapping[str, Value]) -> None:
+        if not self.running and self.thread is not None:
+            self._emit(FocusChanged(self._focus_of({"thread-id": str(self.thread)})))
+
+    def _breakpoint(self, results: Mapping[str, Value]) -> None:
+        row = results.get("bkpt")
+        if isinstance(row, dict) and self.breakpoints.update(row):
+            self._emit(BreakpointsChanged(self.breakpoints.bindings))
+
+    def _breakpoint_deleted(self, results: Mapping[str, Value]) -> None:
+        if self.breakpoints.remove(text_of(results.get("id"))):
+            self._emit(BreakpointsChanged(self.breakpoints.bindings))
+
+    _READERS: Mapping[str, Callable[[EventReader, Mapping[str, Value]], None]] = {
+        "*running": _running,
+        "*stopped": _stopped,
+        "=thread-group-started": _group_started,
+        "=thread-group-exited": _group_exited,
+        "=thread-created": _thread_created,
+        "=thread-exited": _thread_exited,
+        "=thread-selected": _thread_selected,
+        "=memory-changed": _memory_changed,
+        "=breakpoint-created": _breakpoint,
+        "=breakpoint-modified": _breakpoint,
+        "=breakpoint-deleted": _breakpoint_deleted,
+    }

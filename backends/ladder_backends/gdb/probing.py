@@ -1,0 +1,80 @@
+"""Whether an engine of the gdb family is here and new enough."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+from pathlib import Path
+
+from ladder_backends.debugger.probe import Probe
+from ladder_backends.gdb.environment import engine_environment
+from ladder_backends.paths import find_engine
+from ladder_backends.text import decode
+
+OLDEST_GDB = 9
+"""The first release with the machine interface `mi3`."""
+
+_BASE_VERSION = re.compile(r"GNU gdb[^\n]*?(\d+)\.\d+[\w.-]*\s*$", re.MULTILINE)
+
+_REMEDIES = {
+    "gdb": "install it (`apt install gdb`, `dnf install gdb`), or set LADDER_GDB to its path",
+    "cuda-gdb": "run `ladder-tui-install-cuda-gdb`, or set LADDER_CUDA_GDB to its path",
+}
+
+
+def install_remedy(engine: str) -> str:
+    """How to get an engine, in the imperative."""
+    return _REMEDIES.get(engine, f"install {engine} and put it on PATH")
+
+
+@functools.lru_cache(maxsize=16)
+def _version_text(path: Path, changed: int) -> str:
+    import os
+
+    environment = dict(os.environ)
+    for name, value in engine_environment().items():
+        if value is None:
+            environment.pop(name, None)
+        else:
+            environment[name] = value
+    done = subprocess.run(
+        [path, "-nx", "--version"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=20,
+        env=environment,
+        check=False,
+    )
+    text = decode(done.stdout)
+    if done.returncode != 0 or not text.strip():
+        said = decode(done.stderr).strip().splitlines()
+        raise OSError(said[-1] if said else f"it ended with status {done.returncode}")
+    return text
+
+
+def probe_engine(name: str, engine: str) -> Probe:
+    """Find an engine, ask for its version, and say what is missing.
+
+    Args:
+        name: Entry point name of the debugger.
+        engine: Name of the executable, as `find_engine` knows it.
+    """
+    found = find_engine(engine)
+    if found.path is None:
+        return Probe(name, None, missing=found.missing, remedy=install_remedy(engine))
+    try:
+        text = _version_text(found.path, found.path.stat().st_mtime_ns)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Probe(name, found.path, missing=f"{found.path} does not run: {error}", remedy=install_remedy(engine))
+    version = text.splitlines()[0]
+    base = _BASE_VERSION.search(text)
+    if base is not None and int(base[1]) < OLDEST_GDB:
+        return Probe(
+            name,
+            found.path,
+            version,
+            missing=f"{version} is too old: the machine interface mi3 came with gdb {OLDEST_GDB}",
+            remedy=install_remedy(engine),
+        )
+    return Probe(name, found.path, version, available=True)

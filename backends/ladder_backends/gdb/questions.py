@@ -1,0 +1,178 @@
+"""What is asked about a stopped target: frames, variables, expressions, instructions.
+
+Each question has a bound: a window, a number of rows, a printable length, a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from ladder_backends.errors import CommandFailed, DeadlinePassed
+from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.translation import (
+    frame_of,
+    instructions_of,
+    rows_of,
+    variable_of,
+    with_value,
+)
+from ladder_backends.mi.records import ResultRecord
+from ladder_backends.model.frame import Frame, FrameWindow
+from ladder_backends.model.grid import Instruction
+from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.text import clean_line
+
+VALUE_BUDGET = 1.0
+"""Seconds that the aggregates of one frame may take together, before the engine's work on them is interrupted."""
+
+_NOTHING_THERE = (
+    "Not enough frames",
+    "No stack",
+    "No registers",
+    "No frame",
+    "No symbol table",
+    "has terminated",
+    "No thread selected",
+)
+
+_WHOLE_FUNCTION = 4_096
+"""Bytes from a function's start up to which it is disassembled whole rather than from the program counter on."""
+
+
+class Engine(Protocol):
+    """Who is asked."""
+
+    async def command(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
+        """Send an MI command."""
+
+    def at_thread(self) -> str:
+        """Options for the focused thread."""
+
+    async def at_frame(self, level: int) -> str:
+        """Options for a frame of the focus."""
+
+    def interrupt_engine(self) -> None:
+        """Interrupt the engine's own work."""
+
+
+class Questions:
+    """Asks an engine and turns the answers into the model."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def frames(self, start: int, count: int) -> FrameWindow:
+        """Frames `start` to `start + count - 1`; one more is asked for to learn whether the stack goes on."""
+        if count < 1:
+            return FrameWindow((), start)
+        try:
+            answer = await self._engine.command(
+                f"-stack-list-frames{self._engine.at_thread()} {start} {start + count}"
+            )
+        except CommandFailed as refused:
+            if any(words in refused.what for words in _NOTHING_THERE):
+                return FrameWindow((), start)
+            raise
+        frames: list[Frame] = []
+        for offset, row in enumerate(rows_of(answer.results.get("stack"))):
+            frame = frame_of(row, start + offset)
+            if frame is not None:
+                frames.append(frame)
+        return FrameWindow(tuple(frames[:count]), start, more=len(frames) > count)
+
+    async def variables(self, frame_level: int, limit: int) -> VariableWindow:
+        """Arguments and locals: scalars in one answer, then the aggregates on screen within `VALUE_BUDGET`."""
+        try:
+            place = await self._engine.at_frame(frame_level)
+            answer = await self._engine.command(f"-stack-list-variables{place} --simple-values")
+        except CommandFailed as refused:
+            if "symbol table" in refused.what:
+                return VariableWindow(frame_level=frame_level, note="no symbols: compile with -g to see variables")
+            if any(words in refused.what for words in _NOTHING_THERE):
+                return VariableWindow(frame_level=frame_level)
+            raise
+        rows = list(rows_of(answer.results.get("variables")))
+        variables = [variable_of(row) for row in rows[:limit]]
+        seen: set[str] = set()
+        asked: list[int] = []
+        for position, variable in enumerate(variables):
+            # Of names that hide one another only the innermost can be named in an expression.
+            if not variable.value and not variable.error and variable.name not in seen:
+                asked.append(position)
+            seen.add(variable.name)
+        note = ""
+        if asked:
+            names = [variables[position].name for position in asked]
+            for position, value in zip(asked, await self._values(names, place), strict=True):
+                variables[position] = _valued(variables[position], value)
+            if any(value is None for value in (variables[position].error or None for position in asked)):
+                note = ""
+        return VariableWindow(tuple(variables), frame_level, more=len(rows) > limit, note=note)
+
+    async def evaluate(self, expression: str, frame_level: int) -> Variable:
+        """The value of an expression in a frame; errors are the engine's."""
+        place = await self._engine.at_frame(frame_level)
+        answer = await self._engine.command(f"-data-evaluate-expression{place} {mi_string(expression)}")
+        return with_value(Variable(clean_line(expression), ""), answer.results.get("value"))
+
+    async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
+        """Up to `count` instructions round the program counter, from the function's start where that is near."""
+        place = await self._engine.at_frame(frame_level)
+        ask = f"-data-disassemble{place}"
+        first = instructions_of(
+            (await self._engine.command(f'{ask} -s $pc -e "$pc + 1" -- 0')).results.get("asm_insns")
+        )
+        if first and first[0].function and first[0].offset <= _WHOLE_FUNCTION:
+            try:
+                answer = await self._engine.command(f"{ask} -a $pc -- 0")
+            except CommandFailed:
+                answer = await self._engine.command(f'{ask} -s $pc -e "$pc + {count * 8}" -- 0')
+        else:
+            answer = await self._engine.command(f'{ask} -s $pc -e "$pc + {count * 8}" -- 0')
+        instructions = instructions_of(answer.results.get("asm_insns"))
+        here = next(
+            (index for index, each in enumerate(instructions) if first and each.address == first[0].address), 0
+        )
+        start = max(0, min(here - count // 3, len(instructions) - count))
+        return instructions[start : start + count]
+
+    async def _values(self, names: Sequence[str], place: str) -> list[ResultRecord | str]:
+        """Each name's answer, or why there is none. All are asked at once; the engine takes them in order."""
+        tasks = [
+            asyncio.ensure_future(
+                self._engine.command(f"-data-evaluate-expression{place} {mi_string(name)}", deadline=None)
+            )
+            for name in names
+        ]
+        try:
+            _, late = await asyncio.wait(tasks, timeout=VALUE_BUDGET)
+            while late:
+                # One interruption ends one evaluation: the next one starts then and has to be ended as well.
+                self._engine.interrupt_engine()
+                done, late = await asyncio.wait(late, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
+                if not done:
+                    break
+        finally:
+            for task in tasks:
+                task.cancel()
+        return [_outcome(task) for task in tasks]
+
+
+def _outcome(task: asyncio.Future[ResultRecord]) -> ResultRecord | str:
+    if not task.done() or task.cancelled():
+        return "timed out"
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if isinstance(error, CommandFailed | DeadlinePassed):
+        return error.what
+    raise error
+
+
+def _valued(variable: Variable, outcome: ResultRecord | str) -> Variable:
+    if isinstance(outcome, str):
+        return replace(variable, error="timed out" if outcome == "Quit" else clean_line(outcome))
+    return with_value(variable, outcome.results.get("value"))

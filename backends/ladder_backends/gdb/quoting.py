@@ -1,0 +1,33 @@
+"""Quoting for the two languages an engine is spoken to in: MI's C strings and the shell that starts the program."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+
+def mi_string(text: str) -> str:
+    """`text` as an MI C string; newlines become spaces, since a command is one line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + " ".join(escaped.splitlines()) + '"'
+
+
+def shell_words(arguments: Iterable[str]) -> str:
+    """Arguments as one line of POSIX shell that yields exactly them again.
+
+    Raises:
+        ValueError: An argument ends in a newline or holds a NUL, which no single line of shell can carry.
+    """
+    return " ".join(_shell_word(argument) for argument in arguments)
+
+
+def _shell_word(argument: str) -> str:
+    if "\0" in argument:
+        raise ValueError("an argument holds a NUL byte")
+    if "\n" not in argument and "\r" not in argument:
+        return shlex.quote(argument)
+    if argument.endswith("\n"):
+        raise ValueError("an argument ends in a newline")
+    # The engine takes one line, so line ends travel as printf escapes; the substitution strips none, as none is last.
+    escaped = argument.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("%", "%%")
+    return f'"$(printf {shlex.quote(escaped)})"'
