@@ -12,6 +12,7 @@ LadderError                what happened, why, what to do: one line
 ├── TargetInvalid          a program, core, dump or process that cannot be opened
 ├── ReportInvalid          a file that is no sanitizer report
 ├── RecordingInvalid       a file that is no recording
+├── SettingInvalid         a configuration file or variable that cannot be taken
 └── CaseInvalid            a file that is no case, or one that breaks the bounds
 ```
 """
@@ -103,6 +104,10 @@ class ReportInvalid(LadderError):
 
 class RecordingInvalid(LadderError):
     """A file that is not a recording."""
+
+
+class SettingInvalid(LadderError):
+    """A setting that cannot be taken: a damaged configuration file, an unknown key, a value of the wrong kind."""
 
 
 class CaseInvalid(LadderError):

@@ -1,0 +1,18 @@
+"""The command line. A new command is a row in `commands.py` and a module of its own beside this one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; returns the exit code: 0 fine, 1 something was found, 2 could not run.
+
+    Args:
+        arguments: Words after the program's name; those of this process where None.
+    """
+    from ladder_tui.cli.dispatch import dispatch
+    from ladder_tui.cli.failure import guarded
+
+    return guarded(dispatch, list(sys.argv[1:] if arguments is None else arguments))

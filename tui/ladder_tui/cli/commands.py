@@ -1,0 +1,52 @@
+"""The table of commands: what help shows and where each is implemented."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """One command.
+
+    Attributes:
+        usage: Its arguments, for the overview.
+        summary: One line.
+        module: Imported only when the command runs: has `configure(parser)` and `run(arguments) -> int`.
+        program: The command line ends in `PROGRAM [ARGS...]`, taken as it stands.
+    """
+
+    name: str
+    usage: str
+    summary: str
+    module: str
+    program: bool = False
+
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command("run", "PROGRAM [ARGS...]", "debug a program", "ladder_tui.cli.run", program=True),
+        Command("core", "FILE [EXE]", "open a host core file or a GPU core dump", "ladder_tui.cli.core"),
+        Command("findings", "LOG...", "list what a sanitizer report says", "ladder_tui.cli.findings"),
+        Command(
+            "jump", "--dump D --block x,y,z --thread x,y,z", "stand in a lane of a dump", "ladder_tui.cli.jump"
+        ),
+        Command("open", "FILES...", "open a case, or report and dump together", "ladder_tui.cli.open"),
+        Command("demo", "[NAME]", "try a broken program or a shipped case", "ladder_tui.cli.demo"),
+        Command("replay", "FILE", "play a recording back, with no engine", "ladder_tui.cli.replay"),
+        Command("config", "path|show", "where settings are read, and what they are", "ladder_tui.cli.config"),
+    )
+}
+"""Commands by name, in the order of help."""
+
+LATER: dict[str, str] = {
+    "attach": "debug a running process",
+    "sanitize": "run compute-sanitizer and show its findings",
+    "hardware": "show GPUs, links and topology",
+    "p2p": "measure and verify every pair of GPUs",
+    "ranks": "look at all ranks of a job",
+    "compare": "find where two runs part",
+    "doctor": "climb the ladder and report what fails first",
+    "record": "write a case",
+}
+"""Commands of a later version: known words, so that none of them is taken for a program to debug."""

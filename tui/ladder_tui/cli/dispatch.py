@@ -1,0 +1,96 @@
+"""From words to a command. Imports nothing that the command at hand does not need."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from ladder_tui.cli.commands import COMMANDS, LATER, Command
+from ladder_tui.cli.words import split_options
+
+
+def dispatch(words: list[str]) -> int:
+    """Run the command that the words name; a program's name stands for `run PROGRAM`."""
+    split = split_options(words)
+    asks_help = "-h" in split.options or "--help" in split.options
+    if asks_help and (not split.rest or split.rest[0] not in COMMANDS):
+        return _show_help()
+    if "--version" in split.options:
+        return _show_version()
+    first = split.rest[0] if split.rest and not split.dashes else ""
+    if first in COMMANDS:
+        return _run(COMMANDS[first], [*split.options, *split.rest[1:]])
+    if first in LATER:
+        return _not_yet(first)
+    if first == "help":
+        return _show_help() if len(split.rest) < 2 else dispatch([*split.rest[1:], "--help"])
+    if not split.rest:
+        return _run(Command("start", "", "open the start screen", "ladder_tui.cli.start"), split.options)
+    return _run(COMMANDS["run"], words)
+
+
+def _run(command: Command, words: list[str]) -> int:
+    from ladder_tui.cli.parser import Parser
+
+    module = import_module(command.module)
+    parser = Parser(command.name, command.summary, command.usage)
+    module.configure(parser)
+    program: list[str] = []
+    if command.program:
+        split = split_options(words)
+        words, program = split.options, split.rest
+    arguments = parser.parse_args(words)
+    arguments.program = program
+    return int(module.run(arguments))
+
+
+def _show_version() -> int:
+    from ladder_tui import __version__
+
+    sys.stdout.write(f"ladder-tui {__version__}\n")
+    return 0
+
+
+def _not_yet(name: str) -> int:
+    from ladder_backends.errors import LadderError
+
+    raise LadderError(
+        f"{name} is not in this version",
+        f"it will {LATER[name]}",
+        f"to debug a program of that name: ladder-tui run -- ./{name}",
+    )
+
+
+def _show_help() -> int:
+    width = max(len(f"{command.name} {command.usage}") for command in COMMANDS.values() if len(command.usage) < 24)
+    lines = [
+        "usage: ladder-tui [--rung NAME] PROGRAM [ARGS...]",
+        "       ladder-tui COMMAND [OPTIONS] ...",
+        "       ladder-tui",
+        "",
+        "A debugging console for the failures below the framework: from a sanitizer finding into its GPU lane,",
+        "and gdb on a crash. Without arguments it opens the start screen.",
+        "",
+        "commands:",
+    ]
+    for command in COMMANDS.values():
+        head = f"{command.name} {command.usage}"
+        if len(head) > width:
+            lines += [f"  {head}", f"  {'':{width}}  {command.summary}"]
+        else:
+            lines.append(f"  {head:{width}}  {command.summary}")
+    lines += [
+        "",
+        "options:",
+        f"  {'--json':{width}}  print JSON for machines; opens no screen",
+        f"  {'--tui':{width}}  open the screen for a command that prints",
+        f"  {'--rung NAME':{width}}  debug with gdb or cuda-gdb instead of choosing by the program",
+        f"  {'--record FILE':{width}}  record the engine's streams",
+        f"  {'--theme NAME':{width}}  dark, light, or a theme of your own",
+        f"  {'--version, --help':{width}}  and COMMAND --help",
+        "",
+        "exit codes: 0 fine, 1 something was found, 2 could not run (the reason is on standard error)",
+        f"not in this version: {', '.join(LATER)}",
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
