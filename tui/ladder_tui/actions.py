@@ -1,0 +1,226 @@
+"""Every action of the console, once.
+
+Bindings, the command palette, the `?` screen, the hints of the status bar and the key table of the README are all
+made from `ACTIONS`. To add an action: one entry here, and a method `action_<name>` on what its scope names.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ladder_backends.debugger.contract import Capability
+from ladder_backends.session.state import DebugState, LadderState, Run
+from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+
+class Need(enum.Flag):
+    """What has to be so for an action to make sense."""
+
+    NOTHING = 0
+    SESSION = enum.auto()
+    RUN_CONTROL = enum.auto()
+    STOPPED = enum.auto()
+    RUNNING = enum.auto()
+    FINDINGS = enum.auto()
+    DEVICE = enum.auto()
+    DISASSEMBLE = enum.auto()
+    BREAKPOINTS = enum.auto()
+    CONSOLE = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing a person can do.
+
+    Attributes:
+        id: Stable, for users' own keys: `run.next`.
+        keys: Textual key names; the first is the letter, the others its twins.
+        hint: One or two words for the status bar.
+        description: A sentence for the help and the palette.
+        group: Heading in the help.
+        call: Textual action string: `resume('next')`.
+        scope: `workspace` anywhere, `list` in every view, or the id of a pane.
+        needs: What has to be so.
+        priority: Reached before the focused view; only for run control.
+        hinted: The status bar may offer it.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    hint: str
+    description: str
+    group: str
+    call: str
+    scope: str = "workspace"
+    needs: Need = Need.NOTHING
+    priority: bool = False
+    hinted: bool = False
+
+    @property
+    def key_label(self) -> str:
+        """The first key as a person writes it."""
+        return key_label(self.keys[0]) if self.keys else ""
+
+
+_KEY_LABELS = {
+    "enter": "⏎",
+    "space": "Space",
+    "escape": "Esc",
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+    "tab": "Tab",
+}
+
+
+def key_label(key: str) -> str:
+    """A Textual key name as a person writes it: `ctrl+c` is `Ctrl-C`."""
+    *modifiers, last = key.split("+")
+    last = _KEY_LABELS.get(last, last.upper() if len(last) > 1 or modifiers else last)
+    return "-".join([*(modifier.capitalize() for modifier in modifiers), last])
+
+
+_RUN = "Run control"
+_GO = "Going places"
+_VIEW = "In a view"
+_TELL = "Console"
+
+_CAN_STEP = Need.RUN_CONTROL | Need.STOPPED
+
+ACTIONS: tuple[Action, ...] = (
+    # Run control
+    Action("run.next", ("n", "f10"), "next", "Run to the next line of this function", _RUN, "resume('next')",
+           needs=_CAN_STEP, priority=True, hinted=True),
+    Action("run.step", ("s", "f11"), "step", "Run to the next line, into calls", _RUN, "resume('step')",
+           needs=_CAN_STEP, priority=True, hinted=True),
+    Action("run.finish", ("f", "shift+f11"), "finish", "Run until this function returns", _RUN, "resume('finish')",
+           needs=_CAN_STEP, priority=True, hinted=True),
+    Action("run.continue", ("c", "f5"), "continue", "Run on, or start the program", _RUN, "resume('continue')",
+           needs=Need.RUN_CONTROL, priority=True, hinted=True),
+    Action("run.until", ("u",), "until", "Run to the cursor's line of the source", _RUN, "until",
+           needs=_CAN_STEP, priority=True),
+    Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line", _RUN,
+           "toggle_breakpoint", needs=Need.BREAKPOINTS, priority=True, hinted=True),
+    Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",
+           priority=True),
+    # Going places
+    Action("pane.go", ("w",), "panes", "Go to a pane: then its letter", _GO, "panes", hinted=True),
+    Action("pane.zoom", ("z",), "zoom", "Give the whole screen to this pane, or give it back", _GO, "zoom"),
+    Action("pane.next", ("tab",), "next pane", "Go to the next pane", _GO, "next_pane(1)"),
+    Action("pane.previous", ("shift+tab",), "previous pane", "Go to the pane before", _GO, "next_pane(-1)"),
+    Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto", hinted=True),
+    Action("search", ("slash",), "search", "Search in this view; empty repeats the last search", _GO, "search"),
+    Action("console", ("colon",), "console", "Type a command to the engine; Esc leaves", _TELL, "console",
+           needs=Need.CONSOLE, hinted=True),
+    Action("rung.hardware", ("0",), "hardware", "Show the hardware rung", _GO, "rung('hardware')"),
+    Action("rung.gdb", ("1",), "gdb", "Show the gdb rung", _GO, "rung('gdb')"),
+    Action("rung.sanitizer", ("2",), "sanitizer", "Show the sanitizer rung", _GO, "rung('sanitizer')"),
+    Action("rung.cuda-gdb", ("3",), "cuda-gdb", "Show the cuda-gdb rung", _GO, "rung('cuda-gdb')"),
+    Action("rung.rocgdb", ("4",), "rocgdb", "Show the rocgdb rung", _GO, "rung('rocgdb')"),
+    Action("rung.ranks", ("5",), "ranks", "Show the ranks rung", _GO, "rung('ranks')"),
+    Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
+    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "command_palette", priority=True),
+    Action("quit", ("q", "ctrl+q"), "quit", "Leave; asks before it ends something", _GO, "request_quit"),
+    # In every view
+    Action("list.up", ("up",), "up", "Move up", _VIEW, "move(-1)", "list"),
+    Action("list.down", ("down",), "down", "Move down", _VIEW, "move(1)", "list"),
+    Action("list.page-up", ("pageup",), "page up", "Move up a page", _VIEW, "page(-1)", "list"),
+    Action("list.page-down", ("pagedown",), "page down", "Move down a page", _VIEW, "page(1)", "list"),
+    Action("list.first", ("home",), "first", "Go to the first row", _VIEW, "edge('first')", "list"),
+    Action("list.last", ("end",), "last", "Go to the last row", _VIEW, "edge('last')", "list"),
+    Action("list.left", ("left",), "left", "Scroll left", _VIEW, "sideways(-8)", "list"),
+    Action("list.right", ("right",), "right", "Scroll right", _VIEW, "sideways(8)", "list"),
+    Action("list.act", ("enter",), "act", "Act on the selected row", _VIEW, "act", "list"),
+    Action("list.copy", ("y",), "copy", "Copy the selected row", _VIEW, "copy", "list"),
+    # Source
+    Action("source.disassembly", ("d",), "disassembly", "Show machine code beside the source, or hide it", "Source",
+           "disassembly", "source", needs=Need.DISASSEMBLE, hinted=True),
+    Action("source.home", ("h",), "here", "Back to where the target stands", "Source", "here", "source",
+           needs=Need.SESSION),
+    # Variables
+    Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame", "Variables", "evaluate",
+           "variables", needs=Need.SESSION, hinted=True),
+    # Breakpoints
+    Action("breakpoints.enable", ("space",), "on/off", "Switch the breakpoint on or off", "Breakpoints",
+           "switch", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+    Action("breakpoints.delete", ("x",), "delete", "Take the breakpoint away", "Breakpoints",
+           "delete", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+)  # fmt: skip
+
+
+def actions_of(scope: str) -> Iterator[Action]:
+    """The actions of a scope, in the order of the registry."""
+    return (action for action in ACTIONS if action.scope == scope)
+
+
+def bindings_for(scope: str) -> list[BindingType]:
+    """Textual bindings of a scope; the ids let a user choose other keys."""
+    return [
+        Binding(
+            ",".join(action.keys),
+            action.call,
+            action.description,
+            show=False,
+            priority=action.priority,
+            id=action.id,
+        )
+        for action in actions_of(scope)
+        if action.keys
+    ]
+
+
+def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str:
+    """Why an action makes no sense now, in a few words; empty where it does."""
+    needs = action.needs
+    if needs & Need.FINDINGS and state.report is None:
+        return "no report is open"
+    if not needs & ~Need.FINDINGS:
+        return ""
+    if debug is None or debug.run is Run.NOTHING:
+        return "nothing is open on this rung"
+    if debug.run is Run.DEAD:
+        return "the engine is gone"
+    able = debug.capabilities
+    if needs & Need.RUN_CONTROL and not able & Capability.RUN_CONTROL:
+        return "a dump cannot run" if debug.run is Run.DUMP else "this target cannot run"
+    if needs & Need.STOPPED and debug.run is not Run.STOPPED:
+        return "the target runs; Ctrl-C stops it" if debug.run is Run.RUNNING else "the target is not stopped"
+    if needs & Need.RUNNING and debug.run is not Run.RUNNING:
+        return "the target does not run"
+    if needs & Need.DEVICE and not able & Capability.DEVICE_FOCUS:
+        return "this engine knows no lanes"
+    if needs & Need.DISASSEMBLE and not able & Capability.DISASSEMBLE:
+        return "this target has no machine code to show"
+    if needs & Need.BREAKPOINTS and not able & Capability.BREAKPOINTS:
+        return "a dump takes no breakpoints" if debug.run is Run.DUMP else "this target takes no breakpoints"
+    if needs & Need.CONSOLE and not able & Capability.CONSOLE:
+        return "this engine has no command line"
+    return ""
+
+
+def key_table() -> str:
+    """Every key as Markdown tables, for the README."""
+    lines: list[str] = []
+    groups = dict.fromkeys(action.group for action in ACTIONS)
+    for group in groups:
+        lines += [f"**{group}**", "", "| key | does |", "|---|---|"]
+        for action in ACTIONS:
+            if action.group == group:
+                keys = " ".join(f"`{key_label(key)}`" for key in action.keys)
+                lines.append(f"| {keys} | {action.description} |")
+        lines.append("")
+    return "\n".join(lines)

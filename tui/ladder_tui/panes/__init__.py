@@ -1,0 +1,50 @@
+"""The panes of the workspace: one widget, one file each.
+
+To add a pane: write `panes/<id>_pane.py` with a subclass of `Pane`, add its line to `PANES`, and name its id in a
+slot of `screens/layouts.py`. Its own keys are entries of `actions.ACTIONS` whose scope is the pane's id.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ladder_tui.panes.pane import Pane
+
+
+class PaneEntry(NamedTuple):
+    """A pane that the workspace can show.
+
+    Attributes:
+        name: What its title and the tabs say.
+        letter: What is pressed after `w`.
+        module: Module below `ladder_tui.panes`; imported when the pane is first shown.
+        widget: Class in that module.
+    """
+
+    name: str
+    letter: str
+    module: str
+    widget: str
+
+
+PANES: dict[str, PaneEntry] = {
+    "source": PaneEntry("Source", "s", "source_pane", "SourcePane"),
+    "disassembly": PaneEntry("Disassembly", "d", "disassembly_pane", "DisassemblyPane"),
+    "stack": PaneEntry("Stack", "t", "stack_pane", "StackPane"),
+    "variables": PaneEntry("Variables", "v", "variables_pane", "VariablesPane"),
+    "breakpoints": PaneEntry("Breakpoints", "b", "breakpoints_pane", "BreakpointsPane"),
+    "findings": PaneEntry("Findings", "f", "findings_pane", "FindingsPane"),
+    "grid": PaneEntry("Grid", "g", "grid_pane", "GridPane"),
+    "console": PaneEntry("Console", "c", "console_pane", "ConsolePane"),
+    "program": PaneEntry("Program", "p", "program_pane", "ProgramPane"),
+}
+
+
+def load_pane(pane_id: str) -> type[Pane]:
+    """The widget class of a pane."""
+    entry = PANES[pane_id]
+    module = importlib.import_module(f"ladder_tui.panes.{entry.module}")
+    widget: type[Pane] = getattr(module, entry.widget)
+    return widget

@@ -1,0 +1,79 @@
+"""What all panes share: the ladder they show, and when they look at it again."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ladder_backends.session.debug_session import DebugSession
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.state import Change, DebugState, LadderState
+
+from ladder_tui.panes import PANES
+from ladder_tui.widgets.line_view import LineView, Title
+from ladder_tui.widgets.row import Cell
+
+if TYPE_CHECKING:
+    from ladder_tui.app import LadderApp
+    from ladder_tui.theming import Palette
+
+
+class Pane(LineView):
+    """A view on the ladder's state.
+
+    A pane reads `ladder.state` and its own `debug`, asks sessions to do things through `work`, and never blocks.
+
+    Attributes:
+        INTEREST: Changes after which `refresh_from` is called while the pane is visible; a pane that becomes visible
+            is told of all of them.
+        tabs: Ids of the panes that share this place, this one among them; the layout sets it.
+    """
+
+    INTEREST: ClassVar[Change] = ~Change.NONE
+
+    def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
+        super().__init__(id=id, palette=palette)
+        self.ladder = ladder
+        self.tabs: tuple[str, ...] = ()
+
+    @property
+    def session(self) -> DebugSession | None:
+        """The session that keys act on, or None."""
+        return self.ladder.active
+
+    @property
+    def debug(self) -> DebugState | None:
+        """The state of that session, or None."""
+        session = self.ladder.active
+        return session.state if session is not None else None
+
+    @property
+    def ladder_app(self) -> LadderApp:
+        """The application, typed."""
+        from ladder_tui.app import LadderApp
+
+        app = self.app
+        assert isinstance(app, LadderApp)
+        return app
+
+    @property
+    def pane_name(self) -> str:
+        """What the title calls this pane."""
+        return PANES[self.id].name if self.id in PANES else ""
+
+    def title(self) -> Title:
+        """The pane's name, and the panes it shares its place with."""
+        return Title(self.pane_name, end=self.tab_cells())
+
+    def tab_cells(self) -> tuple[Cell, ...]:
+        """The other panes of this place, for the end of the title; a click shows one."""
+        others = [PANES[other] for other in self.tabs if other != self.id]
+        return tuple(Cell(("  " if index else "") + entry.name, "muted") for index, entry in enumerate(others))
+
+    def refresh_from(self, state: LadderState, change: Change) -> None:
+        """Look at the state again; called in the loop turn of the change, only while visible."""
+        self.update()
+
+    def work(self, doing: Coroutine[Any, Any, Any]) -> None:
+        """Run a session's coroutine without blocking; a `LadderError` becomes a notice."""
+        self.ladder_app.work(doing)

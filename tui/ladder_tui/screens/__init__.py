@@ -1,0 +1,1 @@
+"""Screens: the workspace of panes, and the dialogs over it."""

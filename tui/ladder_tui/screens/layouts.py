@@ -1,0 +1,178 @@
+"""Where panes go, by what is being debugged and how large the terminal is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from textual.geometry import Region
+
+MINIMUM = (40, 10)
+"""Columns and rows below which there is only a line that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for one of several panes.
+
+    Attributes:
+        panes: Ids; the first is shown until another is asked for.
+        share: Part of the room that is left, relative to its neighbours.
+        fixed: Lines or columns, instead of a share.
+    """
+
+    panes: tuple[str, ...]
+    share: int = 1
+    fixed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Slots beside each other (`across`) or one above the other."""
+
+    across: bool
+    parts: tuple[Part, ...]
+    share: int = 1
+    fixed: int = 0
+
+
+Part: TypeAlias = Slot | Split
+
+
+class Placed(NamedTuple):
+    """A slot and where it goes."""
+
+    slot: Slot
+    region: Region
+
+
+def _rows(*parts: Part, share: int = 1, fixed: int = 0) -> Split:
+    return Split(False, parts, share, fixed)
+
+
+def _columns(*parts: Part, share: int = 1, fixed: int = 0) -> Split:
+    return Split(True, parts, share, fixed)
+
+
+_TELL = ("console", "program", "breakpoints")
+
+HOST: dict[str, Part] = {
+    "compact": _rows(
+        Slot(("source", "disassembly"), share=10),
+        _columns(Slot(("stack", "breakpoints")), Slot(("variables",)), share=6),
+        Slot(("console", "program", "findings", "grid"), share=4),
+    ),
+    "normal": _rows(
+        _columns(
+            Slot(("source", "disassembly"), share=3),
+            _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=2),
+            share=5,
+        ),
+        Slot((*_TELL, "findings", "grid"), share=2),
+    ),
+    "wide": _rows(
+        _columns(
+            Slot(("source",), share=4),
+            Slot(("disassembly",), share=3),
+            _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=3),
+            share=3,
+        ),
+        _columns(Slot(("console",), share=3), Slot(("program", "findings", "grid"), share=2), Slot(("breakpoints",), share=2)),
+    ),
+}
+"""Layouts of a host debugger by size class."""
+
+DEVICE: dict[str, Part] = {
+    "compact": _rows(
+        Slot(("findings", "breakpoints"), share=5),
+        Slot(("source", "disassembly"), share=6),
+        _columns(Slot(("variables", "stack")), Slot(("grid",)), share=6),
+        Slot(("console", "program"), share=4),
+    ),
+    "normal": _rows(
+        _columns(
+            _rows(Slot(("findings",)), Slot(("grid",), share=1)),
+            _rows(
+                Slot(("source", "disassembly")),
+                _columns(Slot(("stack",), share=2), Slot(("variables",), share=3)),
+            ),
+            share=4,
+        ),
+        Slot(_TELL),
+    ),
+    "wide": _rows(
+        _columns(
+            _rows(Slot(("findings",), share=3), Slot(("grid",), share=2), share=3),
+            _rows(Slot(("source",)), Slot(("disassembly",)), share=4),
+            _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=3),
+            share=3,
+        ),
+        _columns(Slot(("console",), share=3), Slot(("program",), share=2), Slot(("breakpoints",), share=2)),
+    ),
+}
+"""Layouts of the sanitizer and GPU rungs by size class."""
+
+
+def size_class(width: int, height: int) -> str:
+    """`compact`, `normal` or `wide`."""
+    if width >= 160 and height >= 45:
+        return "wide"
+    return "normal" if width >= 100 and height >= 30 else "compact"
+
+
+def layout_for(rung: str, width: int, height: int) -> Part:
+    """The layout of a rung at a size."""
+    layouts = DEVICE if rung in ("sanitizer", "cuda-gdb", "rocgdb") else HOST
+    return layouts[size_class(width, height)]
+
+
+def place(part: Part, region: Region) -> list[Placed]:
+    """Divide a region among the slots of a layout; every cell belongs to one slot."""
+    if isinstance(part, Slot):
+        return [Placed(part, region)]
+    length = region.width if part.across else region.height
+    rest = length - sum(inner.fixed for inner in part.parts)
+    shares = sum(inner.share for inner in part.parts if not inner.fixed)
+    placed: list[Placed] = []
+    start = 0
+    for inner in part.parts:
+        size = inner.fixed or rest * inner.share // max(1, shares)
+        if inner is part.parts[-1]:
+            size = length - start
+        where = (
+            Region(region.x + start, region.y, size, region.height)
+            if part.across
+            else Region(region.x, region.y + start, region.width, size)
+        )
+        placed += place(inner, where)
+        start += size
+    return placed
+
+
+def slots_of(part: Part) -> list[Slot]:
+    """Every slot of a layout, in reading order."""
+    if isinstance(part, Slot):
+        return [part]
+    return [slot for inner in part.parts for slot in slots_of(inner)]
+
+
+def edges(region: Region, others: list[Region]) -> tuple[str, tuple[int, ...]]:
+    """The separators of a pane at `region` among `others`.
+
+    Returns:
+        The glyphs down its left side (empty at the screen's left edge), and the columns of its title line in which a
+        separator from above ends.
+    """
+    joins = tuple(
+        other.x - region.x for other in others if other.bottom == region.y and region.x < other.x < region.right
+    )
+    left_edge = min((other.x for other in [*others, region]), default=0)
+    if region.x == left_edge:
+        return "", joins
+    left_titles = {other.y for other in others if other.right == region.x}
+    above = any(other.x == region.x and other.bottom == region.y for other in others)
+    corner = {(True, True): "┼", (True, False): "├", (False, True): "┬", (False, False): "┌"}[
+        above, region.y in left_titles
+    ]
+    body = "".join("┤" if y in left_titles else "│" for y in range(region.y + 1, region.bottom))
+    return corner + body, joins

@@ -1,0 +1,206 @@
+"""Themes read from TOML and turned, once, into the styles that panes draw with."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ladder_backends.errors import LadderError
+from ladder_backends.paths import config_file
+from ladder_backends.text import clean_line
+from ladder_themes import read_theme, theme_names
+from rich.color import Color, ColorParseError
+from rich.style import Style
+
+DEFAULT_THEME = "dark"
+_TABLES = ("colors", "styles", "ansi16", "mono")
+_ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
+
+
+class ThemeInvalid(LadderError):
+    """A theme file that is missing, is not TOML, or names what does not exist."""
+
+
+class Depth(enum.Enum):
+    """How many colours the terminal shows."""
+
+    FULL = "full"
+    SIXTEEN = "sixteen"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeSource:
+    """A theme with everything it inherits merged in.
+
+    Attributes:
+        colors: Name to `#rrggbb`.
+        styles: Semantic name to attributes, for 256 colours and more.
+        ansi16: The same for terminals with sixteen colours.
+        mono: The same without colours; names that are absent are plain.
+    """
+
+    name: str
+    dark: bool = True
+    colors: Mapping[str, str] = field(default_factory=dict)
+    styles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    ansi16: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    mono: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+class Palette:
+    """Every style of one theme at one colour depth, built once.
+
+    Args:
+        source: The theme.
+        depth: What the terminal can show.
+    """
+
+    def __init__(self, source: ThemeSource, depth: Depth = Depth.FULL) -> None:
+        self.source = source
+        self.depth = depth
+        table = {Depth.FULL: source.styles, Depth.SIXTEEN: source.ansi16, Depth.NONE: source.mono}[depth]
+        self.base = _style(source, "text", table.get("text", {}))
+        names = source.ansi16.keys() | source.styles.keys()
+        self._styles = {name: self.base + _style(source, name, table.get(name, {})) for name in names}
+        self._cursor = _style(source, "cursor", table.get("cursor", {}))
+        self._on_cursor = {name: style + self._cursor for name, style in self._styles.items()}
+        surface = _style(source, "surface", table.get("surface", {}))
+        self.surface = self.base + surface
+        self._on_surface = {
+            name: surface + _style(source, name, table.get(name, {}) if name != "text" else {}) for name in names
+        }
+
+    def __getitem__(self, name: str) -> Style:
+        """The style of a semantic name; unknown names look like text."""
+        return self._styles.get(name, self.base)
+
+    def names(self) -> frozenset[str]:
+        """Every semantic name of the theme."""
+        return frozenset(self._styles)
+
+    def on_cursor(self, name: str) -> Style:
+        """The same on the selected row."""
+        return self._on_cursor.get(name, self._on_cursor["text"])
+
+    def on_surface(self, name: str) -> Style:
+        """The same on a dialog."""
+        return self._on_surface.get(name, self.surface)
+
+    def color(self, name: str, default: str = "#808080") -> str:
+        """A named colour of the theme as `#rrggbb`."""
+        return self.source.colors.get(name, default)
+
+
+def _style(source: ThemeSource, name: str, look: Mapping[str, Any]) -> Style:
+    """One entry as a Rich style.
+
+    Raises:
+        ThemeInvalid: An attribute or a colour does not exist.
+    """
+    unknown = look.keys() - {"fg", "bg", *_ATTRIBUTES}
+    if unknown:
+        raise ThemeInvalid(
+            f"theme {source.name!r}: style {name!r} has no attribute {sorted(unknown)[0]!r}",
+            remedy=f"use fg, bg, {', '.join(_ATTRIBUTES)}",
+        )
+    colors: dict[str, str | None] = {}
+    for part in ("fg", "bg"):
+        value = look.get(part)
+        colors[part] = None if value is None else source.colors.get(str(value), str(value))
+        try:
+            Color.parse(colors[part] or "default")
+        except ColorParseError as error:
+            raise ThemeInvalid(
+                f"theme {source.name!r}: style {name!r} names an unknown colour {clean_line(str(value))!r}",
+                remedy="write #rrggbb or a name of [colors]",
+            ) from error
+    flags = {key: bool(look[key]) for key in _ATTRIBUTES if key in look}
+    return Style(color=colors["fg"], bgcolor=colors["bg"], **flags)
+
+
+def user_theme_dir() -> Path:
+    """Where a user's own theme files are looked for, before the shipped ones."""
+    return config_file().parent / "themes"
+
+
+def _read(name: str, folder: Path | None) -> tuple[str, str]:
+    """TOML text of a theme and where it came from."""
+    if folder is not None and (path := folder / f"{name}.toml").is_file():
+        return path.read_text(encoding="utf-8", errors="replace"), str(path)
+    try:
+        return read_theme(name), f"{name}.toml"
+    except (FileNotFoundError, ValueError) as error:
+        raise ThemeInvalid(
+            f"no theme is called {clean_line(name)!r}",
+            remedy=f"choose one of {', '.join(available_themes(folder))}",
+        ) from error
+
+
+def available_themes(folder: Path | None = None) -> tuple[str, ...]:
+    """Names of the shipped themes and of those in `folder`."""
+    own = (path.stem for path in folder.glob("*.toml")) if folder is not None and folder.is_dir() else ()
+    return tuple(sorted({*theme_names(), *own}))
+
+
+def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
+    """Read a theme with all that it inherits.
+
+    Args:
+        name: File name without `.toml`.
+        folder: The user's own themes; they win over shipped ones of the same name.
+
+    Raises:
+        ThemeInvalid: Missing, not TOML, unknown names, or a circle of inheritance.
+    """
+    chain: list[Mapping[str, Any]] = []
+    seen: list[str] = []
+    wanted: str | None = name
+    while wanted:
+        # A user's theme may inherit from the shipped one of the same name.
+        text, origin = _read(wanted, None if wanted in seen else folder)
+        if seen.count(wanted) > 1 or len(seen) > 8:
+            raise ThemeInvalid(f"theme {clean_line(name)!r} inherits from itself", origin)
+        seen.append(wanted)
+        try:
+            parsed = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ThemeInvalid(f"the theme file {clean_line(origin)} is not TOML", clean_line(str(error))) from error
+        chain.append(parsed)
+        parent = parsed.get("inherits")
+        wanted = str(parent) if parent else None
+        if wanted is None and seen[-1] != "base":
+            wanted = "base"
+    merged: dict[str, dict[str, Any]] = {table: {} for table in _TABLES}
+    dark = True
+    for parsed in reversed(chain):
+        dark = bool(parsed.get("dark", dark))
+        for table in _TABLES:
+            entries = parsed.get(table, {})
+            if not isinstance(entries, dict):
+                raise ThemeInvalid(f"theme {clean_line(name)!r}: [{table}] is not a table")
+            merged[table].update(entries)
+    _check_names(name, merged)
+    return ThemeSource(name, dark, merged["colors"], merged["styles"], merged["ansi16"], merged["mono"])
+
+
+@functools.cache
+def _known_names() -> frozenset[str]:
+    return frozenset(tomllib.loads(read_theme("base"))["ansi16"])
+
+
+def _check_names(name: str, merged: Mapping[str, Mapping[str, Any]]) -> None:
+    for table in _TABLES[1:]:
+        for key, look in merged[table].items():
+            if key not in _known_names():
+                raise ThemeInvalid(
+                    f"theme {clean_line(name)!r}: [{table}] has no style called {clean_line(key)!r}",
+                    remedy="see base.toml for the names",
+                )
+            if not isinstance(look, dict):
+                raise ThemeInvalid(f"theme {clean_line(name)!r}: {clean_line(key)!r} is not a table like {{ fg = … }}")

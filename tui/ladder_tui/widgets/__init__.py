@@ -1,0 +1,1 @@
+"""Building blocks that know no tool: views made of lines, bars, dialogs."""

@@ -1,0 +1,371 @@
+"""The view under every pane: rows of styled text, painted cell by cell where they changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from ladder_tui.actions import bindings_for
+from ladder_tui.widgets.row import Cell, Row, cell_at, changed_span, compose, cut, printable, width_of
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
+
+
+class Hit(NamedTuple):
+    """A place in a view that was clicked or acted on.
+
+    Attributes:
+        index: Row, 0-based.
+        target: Of the cell where it has one, else of the row.
+        column: Column of the view's body, or None for the keyboard.
+    """
+
+    index: int
+    target: object
+    column: int | None = None
+
+
+class Title(NamedTuple):
+    """A view's title line.
+
+    Attributes:
+        name: What it is.
+        state: Its state, right after the name.
+        end: Flush right.
+    """
+
+    name: str
+    state: tuple[Cell, ...] = ()
+    end: tuple[Cell, ...] = ()
+
+
+class LineView(Widget, can_focus=True):
+    """A view made of rows.
+
+    Subclasses give `row_count`, `row` and `title`, and call `update` when what these return may have changed: the
+    visible rows are built again, compared with what is painted, and only the cells that differ are sent.
+
+    Attributes:
+        HAS_TITLE: The first line is the title, drawn into a rule.
+        HAS_CURSOR: One row is selected; two columns at the left mark it.
+        TAKES_TEXT: The view types what is pressed; letters are no commands while it has the focus.
+        edge: Separator glyphs down the left side, one a line, or an empty string; the layout sets it.
+    """
+
+    HAS_TITLE: ClassVar[bool] = True
+    HAS_CURSOR: ClassVar[bool] = True
+    TAKES_TEXT: ClassVar[bool] = False
+    ALLOW_SELECT = False
+    BINDINGS = bindings_for("list")
+    DEFAULT_CSS = "LineView { width: 1fr; height: 1fr; }"
+
+    def __init__(self, *, id: str | None = None, palette: Palette) -> None:
+        super().__init__(id=id)
+        self.palette = palette
+        self.edge = ""
+        self.cursor = 0
+        self.top = 0
+        self.shift = 0
+        self._needle = ""
+        self._lines: list[Strip] = []
+        self._painted: list[tuple[Row, bool] | None] = []
+        self._painted_size = (0, 0)
+
+    # What a subclass gives -------------------------------------------------------------------------------------
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are; asking must be cheap."""
+        return 0
+
+    def row(self, index: int) -> Row:
+        """Row `index`; only visible rows are asked for."""
+        raise NotImplementedError
+
+    def title(self) -> Title:
+        """The title line."""
+        return Title("")
+
+    def empty_text(self) -> str:
+        """What to say where there are no rows."""
+        return ""
+
+    def activate(self, hit: Hit) -> None:
+        """Act on a row: Enter or a click."""
+
+    def copy_text(self, index: int) -> str:
+        """What `y` copies from row `index`."""
+        return self.row(index).text().strip()
+
+    def row_text(self, index: int) -> str:
+        """What `/` searches in row `index`."""
+        return self.row(index).text()
+
+    # Geometry --------------------------------------------------------------------------------------------------
+
+    @property
+    def body_width(self) -> int:
+        """Columns of a row: without separator, cursor mark and right margin."""
+        return max(0, self.size.width - len(self._edge_at(0)) - self._mark_width - 1)
+
+    @property
+    def body_height(self) -> int:
+        """Rows that are visible at once."""
+        return max(0, self.size.height - self._title_height)
+
+    @property
+    def _title_height(self) -> int:
+        return 1 if self.HAS_TITLE else 0
+
+    @property
+    def _mark_width(self) -> int:
+        return 2 if self.HAS_CURSOR else 0
+
+    def _edge_at(self, y: int) -> str:
+        return self.edge[y : y + 1] or self.edge[-1:]
+
+    def hit(self, x: int, y: int) -> Hit | None:
+        """What lies at a coordinate of the widget, or None on the title and on blank lines."""
+        index = y - self._title_height + self.top
+        if y < self._title_height or index >= self.row_count:
+            return None
+        row = self.row(index)
+        column = x - len(self._edge_at(y)) - self._mark_width
+        cell = cell_at(row, column, self.body_width, self.shift) if column >= 0 else None
+        target = cell.target if cell is not None and cell.target is not None else row.target
+        return Hit(index, target, column)
+
+    # Painting --------------------------------------------------------------------------------------------------
+
+    def update(self) -> None:
+        """Build the visible rows again and repaint the cells that differ."""
+        width, height = self.size
+        if not self.display or not width or not height:
+            self._painted_size = (0, 0)
+            return
+        if self._painted_size != (width, height) or len(self._lines) != height:
+            self.repaint()
+            return
+        self._keep_in_view()
+        for y in range(height):
+            built = self._build(y)
+            if built is not None and built == self._painted[y]:
+                continue
+            line = self._compose(y, built)
+            span = changed_span(self._lines[y], line)
+            self._painted[y] = built
+            if span is not None:
+                self._lines[y] = line
+                self.refresh(Region(span[0], y, span[1] - span[0], 1))
+
+    def repaint(self) -> None:
+        """Build everything again, after a change of size, theme or separators."""
+        self._painted_size = (0, 0)
+        self.refresh()
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draw with other styles from now on."""
+        self.palette = palette
+        self.repaint()
+
+    def _rebuild(self) -> None:
+        width, height = self.size
+        self._keep_in_view()
+        self._painted = [self._build(y) for y in range(height)]
+        self._lines = [self._compose(y, built) for y, built in enumerate(self._painted)]
+        self._painted_size = (width, height)
+
+    def _build(self, y: int) -> tuple[Row, bool] | None:
+        """The row at line `y` and whether it is selected; None for title and blank lines."""
+        index = y - self._title_height + self.top
+        if y < self._title_height or index >= self.row_count:
+            return None
+        return self.row(index), self.HAS_CURSOR and index == self.cursor
+
+    def _compose(self, y: int, built: tuple[Row, bool] | None) -> Strip:
+        width = self.size.width
+        palette = self.palette
+        if y < self._title_height:
+            return self._compose_title(width)
+        edge = self._edge_at(y)
+        head = [Segment(edge, palette["rule"])] if edge else []
+        inner = max(0, width - len(edge))
+        if built is None:
+            text = self.empty_text() if y == self._title_height and not self.row_count else ""
+            line = compose(Row((Cell(" " * min(2, inner)), Cell(text, "muted"))), inner, palette.__getitem__)
+            return Strip([*head, *line], width)
+        row, selected = built
+        lit = selected and self.has_focus
+        styler = palette.on_cursor if lit else palette.__getitem__
+        if self.HAS_CURSOR:
+            head.append(Segment("▸ " if selected else "  ", styler("focus" if lit else "muted")))
+            inner -= 2
+        body = compose(row, max(0, inner - 1), styler, self.shift)
+        strip = Strip([*head, *body, Segment(" ", styler("text"))])
+        return strip if strip.cell_length == width else strip.adjust_cell_length(width, palette.base)
+
+    def _compose_title(self, width: int) -> Strip:
+        palette = self.palette
+        name, state, end = self.title()
+        line = "━" if self.has_focus else "─"
+        rule = palette["rule-focus" if self.has_focus else "rule"]
+        corner = self._edge_at(0)
+        segments: list[Segment] = [Segment(corner, palette["rule"])] if corner else []
+        room = width - len(corner)
+        segments.append(Segment(line, rule))
+        room -= 1
+        end_width = width_of(end) + 3 if end else 0
+        if name and room > 4:
+            text = cut(printable(name), room - 3)
+            segments.append(Segment(f" {text} ", palette["title-focus" if self.has_focus else "title"]))
+            room -= width_of([Cell(text)]) + 2
+        end_width = end_width if end_width < room - 2 else 0
+        for cell in state:
+            if room - end_width < 4:
+                break
+            text = cut(printable(cell.text), room - end_width - 2)
+            segments.append(Segment(text, palette[cell.style]))
+            room -= width_of([Cell(text)])
+        if state:
+            segments.append(Segment(" ", palette["text"]))
+            room -= 1
+        segments.append(Segment(line * max(0, room - end_width), rule))
+        if end_width:
+            segments.append(Segment(" ", palette["text"]))
+            segments.extend(Segment(printable(cell.text), palette[cell.style]) for cell in end)
+            segments.append(Segment(" ", palette["text"]))
+            segments.append(Segment(line, rule))
+        return Strip(segments).adjust_cell_length(width, palette.base)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The painted lines: no styles cache, no filters, no borders."""
+        if self._painted_size != tuple(self.size) or len(self._lines) != self.size.height:
+            self._rebuild()
+        lines = self._lines[crop.y : crop.bottom]
+        if crop.x or crop.width != self.size.width:
+            return [line.crop(crop.x, crop.right) for line in lines]
+        return lines
+
+    def get_visual_style_base(self) -> Style:
+        """The style of blank space."""
+        return self.palette.base
+
+    # Moving ----------------------------------------------------------------------------------------------------
+
+    def _keep_in_view(self) -> None:
+        count, height = self.row_count, self.body_height
+        self.cursor = max(0, min(self.cursor, count - 1))
+        if self.HAS_CURSOR and self._follow_cursor:
+            if self.cursor < self.top:
+                self.top = self.cursor
+            elif self.cursor >= self.top + height:
+                self.top = self.cursor - height + 1
+        self.top = max(0, min(self.top, count - height))
+
+    _follow_cursor = True
+
+    def move_cursor(self, index: int) -> None:
+        """Select another row and bring it into view."""
+        self._follow_cursor = True
+        self.cursor = max(0, min(index, self.row_count - 1))
+        self.cursor_moved()
+        self.update()
+
+    def cursor_moved(self) -> None:
+        """Called after the selected row changed."""
+
+    def scroll_rows(self, count: int) -> None:
+        """Scroll by rows; the selected row stays selected, in view or not."""
+        self._follow_cursor = False
+        self.top = max(0, min(self.top + count, self.row_count - self.body_height))
+        self.update()
+
+    def scroll_sideways(self, columns: int) -> None:
+        """Scroll by columns; pinned cells stay."""
+        self.shift = max(0, self.shift + columns)
+        self._painted = [None] * len(self._painted)
+        self.update()
+
+    def action_move(self, rows: int) -> None:
+        """Move by rows: the cursor where there is one, else the view."""
+        if self.HAS_CURSOR:
+            self.move_cursor(self.cursor + rows)
+        else:
+            self.scroll_rows(rows)
+
+    def action_page(self, pages: int) -> None:
+        """Move by what is visible."""
+        self.action_move(pages * max(1, self.body_height - 1))
+
+    def action_edge(self, which: str) -> None:
+        """Go to the first or the last row."""
+        self.action_move(-self.row_count if which == "first" else self.row_count)
+
+    def action_sideways(self, columns: int) -> None:
+        """Scroll sideways."""
+        self.scroll_sideways(columns)
+
+    def action_act(self) -> None:
+        """Act on the selected row."""
+        if self.row_count:
+            self.activate(Hit(self.cursor, self.row(self.cursor).target))
+
+    def action_copy(self) -> None:
+        """Copy the selected row through the terminal (OSC 52)."""
+        if self.row_count:
+            self.app.copy_to_clipboard(self.copy_text(self.cursor))
+
+    def search(self, needle: str, *, backwards: bool = False) -> bool:
+        """Select the next row that holds `needle` (an empty one repeats the last), without regard to case.
+
+        Returns:
+            Whether there is one; the search goes round the end.
+        """
+        self._needle = needle = (needle or self._needle).casefold()
+        count = self.row_count
+        if not needle or not count:
+            return False
+        step = -1 if backwards else 1
+        for distance in range(1, count + 1):
+            index = (self.cursor + step * distance) % count
+            if needle in self.row_text(index).casefold():
+                self.move_cursor(index)
+                return True
+        return False
+
+    # Events ----------------------------------------------------------------------------------------------------
+
+    def on_click(self, event: events.Click) -> None:
+        """A click selects a row and acts on it; on the title it only takes the focus."""
+        event.stop()
+        hit = self.hit(event.x, event.y)
+        if hit is None:
+            return
+        if self.HAS_CURSOR and hit.index != self.cursor:
+            self.move_cursor(hit.index)
+        self.activate(hit)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel scrolls three rows."""
+        event.stop()
+        self.scroll_rows(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel scrolls three rows back."""
+        event.stop()
+        self.scroll_rows(-3)
+
+    def on_focus(self) -> None:
+        """The title shows where the keys go."""
+        self.repaint()
+
+    def on_blur(self) -> None:
+        """The title shows where the keys go."""
+        self.repaint()

@@ -1,0 +1,187 @@
+"""Rows of styled plain text, how they become strips, and what differs between two strips.
+
+Text in a row is content: it is measured in terminal cells, cut with `…`, and never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ladder_backends.text import clean_line
+from rich.cells import cell_len, set_cell_size, split_graphemes
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+Styler = Callable[[str], Style]
+
+
+class Cell(NamedTuple):
+    """A piece of a row.
+
+    Attributes:
+        style: A semantic name of the theme.
+        target: What a click on it means to the pane, or None.
+    """
+
+    text: str
+    style: str = "text"
+    target: object = None
+
+
+class Row(NamedTuple):
+    """One line of a view.
+
+    Attributes:
+        cells: From the left.
+        end: Flush right; the left part is cut before this is.
+        target: What Enter or a click on the row means to the pane, or None.
+        pinned: How many of the first cells stay when the view scrolls sideways.
+    """
+
+    cells: tuple[Cell, ...] = ()
+    end: tuple[Cell, ...] = ()
+    target: object = None
+    pinned: int = 0
+
+    def text(self) -> str:
+        """The row as plain text, without its right part."""
+        return "".join(cell.text for cell in self.cells)
+
+
+EMPTY = Row()
+
+
+def printable(text: str) -> str:
+    """Text that cannot move the cursor or colour the screen; clean text is returned as it is."""
+    return text if text.isprintable() else clean_line(text)
+
+
+def width_of(cells: Iterable[Cell]) -> int:
+    """Terminal cells that the texts take."""
+    return sum(cell_len(printable(cell.text)) for cell in cells)
+
+
+def cut(text: str, room: int) -> str:
+    """Text that fits in `room` cells; `…` stands for what was cut."""
+    if cell_len(text) <= room:
+        return text
+    if room <= 1:
+        return "…"[:room]
+    return set_cell_size(text, room - 1).rstrip() + "…"
+
+
+def skip_cells(text: str, count: int) -> str:
+    """Text without its first `count` cells; half of a wide character becomes a space."""
+    if text.isascii():
+        return text[count:]
+    spans, _ = split_graphemes(text)
+    position = 0
+    for start, _end, width in spans:
+        if position >= count:
+            return " " * (position - count) + text[start:]
+        position += width
+    return ""
+
+
+def compose(row: Row, width: int, styler: Styler, shift: int = 0) -> Strip:
+    """Lay a row out over exactly `width` cells.
+
+    Args:
+        styler: Semantic name to style.
+        shift: Cells scrolled sideways; the row's pinned cells stay.
+    """
+    segments: list[Segment] = []
+    end_width = min(width_of(row.end), max(0, width - 4)) if row.end else 0
+    room = width - end_width - (1 if end_width else 0)
+    used = 0
+    for index, cell in enumerate(row.cells):
+        text = printable(cell.text)
+        if shift and index >= row.pinned:
+            size = cell_len(text)
+            text = skip_cells(text, shift)
+            shift = max(0, shift - size)
+        if not text:
+            continue
+        size = cell_len(text)
+        if used + size > room:
+            if text.strip() or any(later.text.strip() for later in row.cells[index + 1 :]):
+                text = cut(text + " …", room - used) if room > used else ""
+            if text:
+                text = set_cell_size(text, room - used)
+                segments.append(Segment(text, styler(cell.style)))
+            used = room
+            break
+        segments.append(Segment(text, styler(cell.style)))
+        used += size
+    if used < width - end_width:
+        segments.append(Segment(" " * (width - end_width - used), styler("text")))
+    for cell in row.end:
+        text = cut(printable(cell.text), end_width)
+        if not text:
+            break
+        end_width -= cell_len(text)
+        segments.append(Segment(text, styler(cell.style)))
+    if end_width > 0 and row.end:
+        segments.append(Segment(" " * end_width, styler("text")))
+    return Strip(segments, width)
+
+
+def cell_at(row: Row, x: int, width: int, shift: int = 0) -> Cell | None:
+    """The cell of a composed row at column `x`, or None on blank space."""
+    end_width = min(width_of(row.end), max(0, width - 4)) if row.end else 0
+    position = 0
+    if x >= width - end_width:
+        position = width - end_width
+        for cell in row.end:
+            position += cell_len(printable(cell.text))
+            if x < position:
+                return cell
+        return None
+    for index, cell in enumerate(row.cells):
+        size = cell_len(printable(cell.text))
+        if shift and index >= row.pinned:
+            gone = min(size, shift)
+            shift -= gone
+            size -= gone
+        position += size
+        if x < position:
+            return cell
+    return None
+
+
+def _one_cell_each(text: str) -> bool:
+    return text.isascii() or all(cell_len(character) == 1 for character in text)
+
+
+def changed_span(old: Strip, new: Strip) -> tuple[int, int] | None:
+    """The columns, from and up to, in which two strips of equal width differ; None where they do not."""
+    before, after = list(old), list(new)
+    start = 0
+    while before and after and before[0] == after[0]:
+        start += cell_len(after[0].text)
+        del before[0], after[0]
+    if not before and not after:
+        return None
+    end = new.cell_length
+    while before and after and before[-1] == after[-1]:
+        end -= cell_len(after[-1].text)
+        del before[-1], after[-1]
+    if before and after:
+        start += _same_start(before[0], after[0])
+        end -= _same_start(before[-1], after[-1], from_end=True)
+    return (start, end) if start < end else None
+
+
+def _same_start(old: Segment, new: Segment, from_end: bool = False) -> int:
+    """Characters that two segments share at one end; 0 where widths or styles would make that unsafe."""
+    if old.style != new.style or not (_one_cell_each(old.text) and _one_cell_each(new.text)):
+        return 0
+    pairs = zip(reversed(old.text), reversed(new.text), strict=False) if from_end else zip(old.text, new.text, strict=False)
+    count = 0
+    for one, other in pairs:
+        if one != other:
+            break
+        count += 1
+    return count
