@@ -81,6 +81,5 @@ def _compile(demo: Demo, compiler: str, source: Path, program: Path) -> None:
         raise LadderError(what, f"{compiler} did not finish in {_SECONDS} s") from error
     if done.returncode:
         complaints = [line for line in decode(done.stderr).splitlines() if "error" in line]
-            f"status {done.returncode}"
-        ]
-        raise LadderError(what, clean_line((complaints or [f"status {done.returncode}"])[0])[:200], "on Debian and Ubuntu: apt-get install gcc libc6-dev")
+        why = complaints[0] if complaints else f"the compiler ended with status {done.returncode}"
+        raise LadderError(what, clean_line(why)[:200], "on Debian and Ubuntu: apt-get install gcc libc6-dev")
