@@ -1,30 +1,25 @@
-"""What of the user's environment is kept from an engine, and given back to the program it starts."""
+"""What of the user's environment is kept from an engine, and given back to the program it starts.
+
+The transport keeps back what breaks an engine's Python or its start; here is what only engines that start programs
+need, and the way back.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-KEPT_FROM_ENGINE: tuple[str, ...] = (
-    # An engine embeds a Python of its own, which these break or lead astray.
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "PYTHONEXECUTABLE",
-    "PYTHONPLATLIBDIR",
-    "PYTHONWARNINGS",
+from ladder_backends.mi.environment import withheld
+
+_KEPT = (
     # What is preloaded is meant for the program.
     "LD_PRELOAD",
     "LD_AUDIT",
-    # A symbol server that does not answer stalls every start by minutes.
-    "DEBUGINFOD_URLS",
+    "PYTHONWARNINGS",
 )
-"""Variables that are removed for an engine and restored for its target."""
 
-_SET_FOR_ENGINE: Mapping[str, str] = {
-    # Prompts and echoes without escape sequences.
-    "TERM": "dumb",
-    # The program is started through a shell; its own one may not be a POSIX shell.
+_SET: Mapping[str, str] = {
+    # The program is started through a shell; the user's own one may not be a POSIX shell.
     "SHELL": "/bin/sh",
     # Lines are typed by us: a vi mode or key bindings of the user's would garble them.
     "INPUTRC": "/dev/null",
@@ -40,20 +35,19 @@ PROGRAM_TERM = "xterm-256color"
 
 def engine_environment() -> dict[str, str | None]:
     """Variables to set or, with None, to remove for an engine."""
-    changes: dict[str, str | None] = dict.fromkeys(KEPT_FROM_ENGINE)
-    changes.update(_SET_FOR_ENGINE)
-    return changes
+    return {**dict.fromkeys(_KEPT), **_SET}
 
 
 def kept_back() -> tuple[str, ...]:
     """Names of the variables that are set here and kept from engines."""
-    return tuple(name for name in KEPT_FROM_ENGINE if name in os.environ)
+    names = {*(name for name, value in withheld(os.environ).items() if value), *_KEPT} - {"TERM"}
+    return tuple(sorted(name for name in names if os.environ.get(name)))
 
 
 def program_environment(extra: Mapping[str, str]) -> dict[str, str | None]:
     """What to change in an engine's environment to make the program's: the user's own again, and `extra`."""
-    changes: dict[str, str | None] = {name: os.environ[name] for name in KEPT_FROM_ENGINE if name in os.environ}
-    changes.update({name: os.environ.get(name) for name in (*_SET_FOR_ENGINE, *_LEFT_BY_ENGINE)})
+    changes = withheld(os.environ)
+    changes.update({name: os.environ.get(name) for name in (*_KEPT, *_SET, *_LEFT_BY_ENGINE)})
     changes["TERM"] = PROGRAM_TERM
     changes.update(extra)
     return changes

@@ -20,7 +20,7 @@ from ladder_backends.model.events import (
     TargetStopped,
 )
 from ladder_backends.model.focus import Focus
-from ladder_backends.text import decode
+from ladder_backends.text import clean, decode
 
 _LOG_LINES = 20
 
@@ -34,6 +34,7 @@ class EventReader:
         thread: The engine's number of the focused thread, or None.
         breakpoints: The engine's breakpoints.
         log: The last lines of the engine's log stream, clean.
+        said: The last lines of its console stream, clean.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class EventReader:
         self.thread: int | None = None
         self.breakpoints = BreakpointTable()
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
+        self.said: deque[str] = deque(maxlen=_LOG_LINES)
 
     @property
     def threads(self) -> int:
@@ -69,12 +71,11 @@ class EventReader:
 
     def read_stream(self, record: StreamRecord) -> None:
         """Take text of the console, target or log stream; the command line shows the console's own."""
-        if record.kind != "&":
-            return
-        for line in decode(record.text.encode("utf-8", "surrogateescape")).splitlines():
+        kept = self.log if record.kind == "&" else self.said
+        for line in clean(record.text).splitlines():
             if line.strip():
-                self.log.append(line)
-                if line.startswith("warning: "):
+                kept.append(line)
+                if record.kind == "&" and line.startswith("warning: "):
                     self._emit(EngineNotice(line))
 
     def _running(self, results: Mapping[str, Value]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import subprocess
 from pathlib import Path
 
 from ladder_backends.debugger.probe import Probe
-from ladder_backends.gdb.environment import engine_environment
+from ladder_backends.mi.environment import engine_environment
 from ladder_backends.paths import find_engine
 from ladder_backends.text import decode
 
@@ -30,20 +31,12 @@ def install_remedy(engine: str) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _version_text(path: Path, changed: int) -> str:
-    import os
-
-    environment = dict(os.environ)
-    for name, value in engine_environment().items():
-        if value is None:
-            environment.pop(name, None)
-        else:
-            environment[name] = value
     done = subprocess.run(
         [path, "-nx", "--version"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=20,
-        env=environment,
+        env=engine_environment(os.environ, {}),
         check=False,
     )
     text = decode(done.stdout)

@@ -103,14 +103,11 @@ class Questions:
             if not variable.value and not variable.error and variable.name not in seen:
                 asked.append(position)
             seen.add(variable.name)
-        note = ""
         if asked:
             names = [variables[position].name for position in asked]
             for position, value in zip(asked, await self._values(names, place), strict=True):
                 variables[position] = _valued(variables[position], value)
-            if any(value is None for value in (variables[position].error or None for position in asked)):
-                note = ""
-        return VariableWindow(tuple(variables), frame_level, more=len(rows) > limit, note=note)
+        return VariableWindow(tuple(variables), frame_level, more=len(rows) > limit)
 
     async def evaluate(self, expression: str, frame_level: int) -> Variable:
         """The value of an expression in a frame; errors are the engine's."""

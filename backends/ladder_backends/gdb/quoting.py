@@ -28,6 +28,6 @@ def _shell_word(argument: str) -> str:
         return shlex.quote(argument)
     if argument.endswith("\n"):
         raise ValueError("an argument ends in a newline")
-    # The engine takes one line, so line ends travel as printf escapes; the substitution strips none, as none is last.
+    # The engine takes one line, so line ends travel as escapes of printf; the substitution would strip a last one.
     escaped = argument.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("%", "%%")
     return f'"$(printf {shlex.quote(escaped)})"'

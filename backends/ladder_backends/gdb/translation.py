@@ -69,9 +69,9 @@ def place_of(row: Mapping[str, Value]) -> Place | None:
     return Place(file, line, fullname)
 
 
-def frame_of(value: Value | None, level: int = 0) -> Frame | None:
+def frame_of(value: Value | Mapping[str, Value] | None, level: int = 0) -> Frame | None:
     """A frame tuple, however little of it is there; None where there is nothing."""
-    if not isinstance(value, dict):
+    if not isinstance(value, Mapping):
         return None
     told = number_of(value.get("level"))
     function = text_of(value.get("func"))

@@ -1,0 +1,129 @@
+"""Whether a file can be started under gdb, told before gdb is asked: its own answers come late and say little."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import stat
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from ladder_backends.errors import TargetInvalid
+from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, ElfImage, ElfInvalid
+from ladder_backends.text import clean_line, decode
+
+_MACHINES = {
+    3: "i386",
+    8: "mips",
+    20: "ppc",
+    21: "ppc64",
+    22: "s390x",
+    40: "arm",
+    62: "x86_64",
+    183: "aarch64",
+    243: "riscv",
+    258: "loongarch64",
+}
+_RUNS_ON = {
+    "x86_64": frozenset({"x86_64", "i386"}),
+    "aarch64": frozenset({"aarch64", "arm"}),
+    "ppc64le": frozenset({"ppc64"}),
+    "s390x": frozenset({"s390x"}),
+    "riscv64": frozenset({"riscv"}),
+}
+_KINDS = {1: "an object file, not linked yet", ET_CORE: "a core file"}
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFacts:
+    """What a program's file tells.
+
+    Attributes:
+        path: Absolute path.
+        stripped: It has no symbol table of its own.
+    """
+
+    path: Path
+    stripped: bool = False
+
+
+def check_program(program: Path) -> ProgramFacts:
+    """Find a program as a shell would, and check that it can be started on this machine.
+
+    Raises:
+        TargetInvalid: It is missing, no file, not executable, a script, or made for another machine.
+    """
+    shown = clean_line(str(program))
+    path = program
+    if not program.exists() and "/" not in str(program):
+        found = shutil.which(str(program))
+        path = Path(found) if found else program
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise TargetInvalid(f"cannot run {shown}", "there is no such file", "check the path") from None
+    except (OSError, ValueError) as error:
+        raise TargetInvalid(f"cannot run {shown}", _reason(error)) from error
+    if stat.S_ISDIR(mode):
+        raise TargetInvalid(f"cannot run {shown}", "it is a folder", "name the program in it")
+    if not stat.S_ISREG(mode):
+        raise TargetInvalid(f"cannot run {shown}", "it is not a regular file")
+    try:
+        with path.open("rb") as file:
+            head = file.read(256)
+    except OSError as error:
+        raise TargetInvalid(f"cannot run {shown}", _reason(error), "check its permissions") from error
+    _check_content(head, shown, str(path))
+    if not os.access(path, os.X_OK):
+        raise TargetInvalid(
+            f"cannot run {shown}", "it is not executable", f"make it so with `chmod +x {clean_line(str(path))}`"
+        )
+    return ProgramFacts(path.absolute(), _stripped(path))
+
+
+def _check_content(head: bytes, shown: str, path: str) -> None:
+    if not head:
+        raise TargetInvalid(f"cannot run {shown}", "it is empty (0 bytes)", "build it again")
+    if head.startswith(b"#!"):
+        interpreter = decode(head[2:].split(b"\n", 1)[0]).strip()
+        words = interpreter.split()
+        if words and words[0].endswith("/env"):
+            words = [word for word in words[1:] if not word.startswith("-")]
+        start = " ".join([*words[:1], clean_line(path)])
+        raise TargetInvalid(
+            f"cannot debug {shown}", f"it is a script for {interpreter}", f"debug its interpreter: run {start}"
+        )
+    if not head.startswith(ELF_MAGIC):
+        raise TargetInvalid(
+            f"cannot run {shown}", "it is no program for this system (no ELF file)", "name a compiled program"
+        )
+    if len(head) < 20:
+        raise TargetInvalid(f"cannot run {shown}", "it is cut short inside its ELF header", "build it again")
+    kind, machine = struct.unpack_from("<HH" if head[5] != 2 else ">HH", head, 16)
+    if machine == EM_CUDA:
+        what = "a GPU core dump" if kind == ET_CORE else "GPU code (a cubin)"
+        raise TargetInvalid(f"cannot run {shown}", f"it is {what}, not a program for the host")
+    if kind not in (ET_EXEC, ET_DYN):
+        raise TargetInvalid(f"cannot run {shown}", f"it is {_KINDS.get(kind, 'no program')}")
+    here = platform.machine()
+    name = _MACHINES.get(machine, f"machine {machine}")
+    if here in _RUNS_ON and name not in _RUNS_ON[here]:
+        raise TargetInvalid(
+            f"cannot run {shown}", f"it is made for {name}, and this machine is {here}", "build it for this machine"
+        )
+
+
+def _stripped(path: Path) -> bool:
+    try:
+        return ElfImage.open(path).section(".symtab") is None
+    except (OSError, ElfInvalid):
+        # 32-bit programs are not read here; gdb says itself what it finds in them.
+        return False
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return clean_line(str(error))
