@@ -1,0 +1,62 @@
+"""What every test can count on: folders of its own, a plain terminal, and the real engines where installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ladder_backends.case import Opened, open_files
+from ladder_backends.paths import configure_engines, find_engine
+from ladder_demos.catalogue import find_demo
+
+# Found before any test moves the folders in which the installer's cuda-gdb lies.
+_CUDA_GDB = find_engine("cuda-gdb")
+_TERMINAL = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "CLICOLOR", "CLICOLOR_FORCE")
+
+
+@pytest.fixture(scope="session")
+def cache_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that all tests of a process share: unpacking a dump takes a while."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_home: Path) -> Iterator[None]:
+    """State, settings and data in folders of this test; no variable of the caller's terminal or debugger."""
+    for variable, name in (("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config"), ("XDG_DATA_HOME", "data")):
+        monkeypatch.setenv(variable, str(tmp_path / f".{name}"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_home))
+    for variable in list(os.environ):
+        if variable in _TERMINAL or variable.startswith(("TEXTUAL_", "LADDER_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    if _CUDA_GDB.path is not None:
+        monkeypatch.setenv("LADDER_CUDA_GDB", str(_CUDA_GDB.path))
+    yield
+    configure_engines({})
+
+
+@pytest.fixture
+def cuda_gdb() -> Path:
+    """The real cuda-gdb; a test that asks for it is skipped where there is none."""
+    if _CUDA_GDB.path is None:
+        pytest.skip(f"no cuda-gdb: {_CUDA_GDB.missing}; demos/setup installs one on Debian")
+    return _CUDA_GDB.path
+
+
+@pytest.fixture
+def gdb() -> Path:
+    """The real gdb."""
+    found = find_engine("gdb")
+    if found.path is None:
+        pytest.skip(f"no gdb: {found.missing}; demos/setup installs one")
+    return found.path
+
+
+@pytest.fixture
+def vector_add() -> Opened:
+    """The shipped vector-add case, unpacked: report, dump, executable, source and recording."""
+    return open_files([find_demo("vector-add").path])
