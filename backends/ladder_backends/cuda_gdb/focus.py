@@ -31,7 +31,7 @@ _WORDS = re.compile(r"\b(kernel|grid|block|thread|device|sm|warp|lane)\s+(\(\d+,
 def focus_of(results: Mapping[str, Value]) -> Focus | None:
     """The focus in an answer or a stop; None where it stands on no kernel.
 
-    cuda-gdb 13 answers with a `CudaFocus` tuple, 12.4 with an unnamed string: `kernel 0, grid 1, block (3,0,0), ...`.
+    cuda-gdb 13 answers with a `CudaFocus` tuple, 12.4 with an unnamed string: `kernel 0, grid 1, ..., lane 8`.
     """
     told = results.get("CudaFocus")
     if isinstance(told, dict):

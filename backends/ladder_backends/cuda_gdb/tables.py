@@ -1,7 +1,7 @@
 """cuda-gdb's tables as the model's grid: kernels, blocks, warps, lanes.
 
-A table is `NAME={nr_rows,nr_cols,hdr=[..],body=[ROW={column="..",..},..]}`. Columns are read by name: their order and
-the tables' names differ between versions. Rows of warps and lanes do not repeat the filter they answer to.
+A table is `NAME={nr_rows,nr_cols,hdr=[..],body=[ROW={column="..",..},..]}`. Columns are read by name: their order
+and the tables' names differ between versions. Rows of warps and lanes do not repeat the filter they answer to.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ladder_backends.gdb.translation import number_of, rows_of, text_of
 from ladder_backends.images.names import base_name
 from ladder_backends.mi.records import Value
 from ladder_backends.model.focus import Dim3, parse_dim3
-from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 
 LANES = 32
@@ -180,3 +180,23 @@ def _mask(value: Value | None) -> int:
 def kernel_matches(kernel: Kernel, wanted: str) -> bool:
     """Whether a kernel is the function that a report names, with or without namespaces and arguments."""
     return base_name(kernel.name) == base_name(wanted)
+
+
+def thread_runs(results: Mapping[str, Value]) -> tuple[ThreadRun, ...]:
+    """The answer to `-cuda-info-threads block (x,y,z)`, coalesced or not."""
+    runs = []
+    for row in table_rows(results):
+        block = dim3_of(row.get("from_blockIdx")) or dim3_of(row.get("blockIdx"))
+        first = dim3_of(row.get("from_threadIdx")) or dim3_of(row.get("threadIdx"))
+        if block is None or first is None:
+            continue
+        runs.append(
+            ThreadRun(
+                block=block,
+                first=first,
+                last_block=dim3_of(row.get("to_blockIdx")) or block,
+                last=dim3_of(row.get("to_threadIdx")) or first,
+                count=number_of(row.get("count")) or 1,
+            )
+        )
+    return tuple(runs)

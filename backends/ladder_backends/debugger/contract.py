@@ -21,9 +21,9 @@ from ladder_backends.debugger.target import Target
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
 from ladder_backends.model.events import Event
-from ladder_backends.model.focus import Focus, FocusLevel
+from ladder_backends.model.focus import Dim3, Focus, FocusLevel
 from ladder_backends.model.frame import FrameWindow
-from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
+from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 
@@ -178,6 +178,10 @@ class Debugger(abc.ABC):
     @abc.abstractmethod
     async def warps(self, focus: Focus) -> Sequence[Warp]:
         """The resident warps of the block that `focus` names, in the order of their threads."""
+
+    async def threads_held(self, block: Dim3) -> Sequence[ThreadRun]:
+        """Threads of a block of the focused kernel that can be focused, coalesced; none where it cannot tell."""
+        return ()
 
     @abc.abstractmethod
     async def console(self, text: str) -> None:

@@ -6,10 +6,11 @@ and size bounded by the file.
 
 from ladder_backends.images.elf import ElfImage, ElfInvalid
 from ladder_backends.images.fatbin import carries_device_code
-from ladder_backends.images.gpu_dump import DumpKernel, GpuDump, read_gpu_dump
+from ladder_backends.images.gpu_dump import DebugInformation, DumpKernel, GpuDump, read_gpu_dump
 from ladder_backends.images.match import DumpMatch, MatchVerdict, match_executable
 
 __all__ = [
+    "DebugInformation",
     "DumpKernel",
     "DumpMatch",
     "ElfImage",

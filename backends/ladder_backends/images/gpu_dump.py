@@ -8,9 +8,11 @@ carry the addresses they had on the device.
 
 from __future__ import annotations
 
+import enum
 import os
 import stat
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +28,14 @@ _GRID = struct.Struct("<7Q10I")
 _MOST_GRIDS = 4096
 
 
+class DebugInformation(enum.StrEnum):
+    """What a kernel was compiled with."""
+
+    FULL = "full"
+    LINES = "lines"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class DumpKernel:
     """A grid the dump holds.
@@ -34,6 +44,7 @@ class DumpKernel:
         symbol: Name of its code section, mangled, clean; empty where no image holds its entry.
         name: The function's name without arguments, as far as it can be read from the symbol.
         grid: Launch number on its device.
+        debug: FULL with -G, LINES with -lineinfo, NONE without either or where no image holds the kernel.
     """
 
     symbol: str
@@ -41,6 +52,7 @@ class DumpKernel:
     grid: int
     grid_dim: Dim3
     block_dim: Dim3
+    debug: DebugInformation = DebugInformation.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +159,19 @@ def _cut(shown: str, why: str) -> TargetInvalid:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """A relocated module: its functions as symbol, first and end address."""
+
+    functions: tuple[tuple[str, int, int], ...]
+    debug: DebugInformation
+
+    def function_at(self, address: int) -> str:
+        return next((name for name, start, end in self.functions if start <= address < end), "")
+
+
 def _kernels(image: ElfImage) -> tuple[tuple[DumpKernel, ...], frozenset[str]]:
-    modules = _modules(image)
+    modules = list(_modules(image))
     kernels: list[DumpKernel] = []
     symbols: set[str] = set()
     for section in image.sections:
@@ -158,32 +181,35 @@ def _kernels(image: ElfImage) -> tuple[tuple[DumpKernel, ...], frozenset[str]]:
         stride = max(section.entry_size, _GRID.size)
         for offset in range(0, min(len(content), stride * _MOST_GRIDS) - _GRID.size + 1, stride):
             row = _GRID.unpack_from(content, offset)
-            symbol = ""
-            for code in modules:
-                symbol = next((name for name, start, end in code if start <= row[3] < end), "")
+            symbol, debug = "", DebugInformation.NONE
+            for module in modules:
+                symbol = module.function_at(row[3])
                 if symbol:
-                    symbols.update(name for name, _, _ in code)
+                    debug = module.debug
+                    symbols.update(name for name, _, _ in module.functions)
                     break
-            kernels.append(DumpKernel(symbol, kernel_name(symbol), row[0], row[11:14], row[14:17]))
+            kernels.append(DumpKernel(symbol, kernel_name(symbol), row[0], row[11:14], row[14:17], debug))
     return tuple(kernels), frozenset(symbols)
 
 
-def _modules(image: ElfImage) -> list[list[tuple[str, int, int]]]:
-    """For each relocated module its functions: symbol, first address, end address."""
-    modules = []
+def _modules(image: ElfImage) -> Iterator[_Module]:
     for section in image.sections:
         if not section.name.startswith(".cudbg.relfimg."):
             continue
         try:
-            module = ElfImage(image.content(section))
+            sections = ElfImage(image.content(section)).sections
         except ElfInvalid:
             # A module that cannot be read names no kernel; that does not make the dump invalid.
             continue
-        modules.append(
-            [
-                (clean_line(code.name.removeprefix(".text.")), code.address, code.address + code.size)
-                for code in module.sections
-                if code.name.startswith(".text.")
-            ]
+        names = {each.name for each in sections}
+        debug = DebugInformation.NONE
+        if ".debug_info" in names:
+            debug = DebugInformation.FULL
+        elif ".debug_line" in names:
+            debug = DebugInformation.LINES
+        functions = tuple(
+            (clean_line(code.name.removeprefix(".text.")), code.address, code.address + code.size)
+            for code in sections
+            if code.name.startswith(".text.")
         )
-    return modules
+        yield _Module(functions, debug)

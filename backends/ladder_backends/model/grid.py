@@ -49,6 +49,25 @@ class BlockRange:
     state: str
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadRun:
+    """A run of threads that an engine holds, in x-fastest order; the engine coalesces neighbours.
+
+    Attributes:
+        block: Block of the first thread.
+        first: First thread of the run.
+        last_block: Block of the last thread.
+        last: Last thread of the run.
+        count: Number of threads in the run.
+    """
+
+    block: Dim3
+    first: Dim3
+    last_block: Dim3
+    last: Dim3
+    count: int
+
+
 class LaneState(enum.StrEnum):
     """What a lane of a resident warp does."""
 

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
-from dataclasses import dataclass
-from pathlib import Path
+import hashlib
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from ladder_backends.session.source_index import SourceIndex, shared_tail
+from ladder_backends.text import clean, clean_line
+
+MOST_BYTES = 8 << 20
+"""Bytes of a source file that are read."""
+
+MOST_CHARACTERS = 4_000
+"""Characters of a line that are kept."""
+
+_MOST_CANDIDATES = 20
+_COPY_SLACK = 2.0  # seconds: files that were copied or checked out together differ by less
+_INTERMEDIATE = frozenset({".ttgir", ".ttir", ".llir", ".ptx", ".mlir", ".ll", ".gpu", ".stub.c"})
+_NAMELESS = re.compile(r"<[^/]*>$")
 
 
 class SourceState(enum.StrEnum):
@@ -22,10 +41,10 @@ class SourceFile:
 
     Attributes:
         name: As the tool wrote it.
-        path: Where it was found, or None.
+        path: Where it was found, or None; None too for a source that a case carries.
         lines: Its lines without newline, clean; empty where it is missing.
         candidates: Files of that name, where it is ambiguous: ask, never guess.
-        note: One line for anything but FOUND: what is wrong and what to do.
+        note: One line for anything but the very file named: where it was found, what is wrong, what to do.
     """
 
     name: str
@@ -34,3 +53,212 @@ class SourceFile:
     lines: tuple[str, ...] = ()
     candidates: tuple[Path, ...] = ()
     note: str = ""
+
+
+class SourceFinder:
+    """Finds source files by the names that debug information and reports hold.
+
+    In this order: what the user chose, what a case carries, the path itself, the source roots. Below the roots a file
+    counts when it is the only one of its name, or alone shares the most folders with the path named.
+    """
+
+    def __init__(
+        self,
+        roots: Iterable[str | Path] = (),
+        *,
+        embedded: Mapping[str, str] | None = None,
+        built: Iterable[Path] = (),
+        digests: Mapping[str, str] | None = None,
+    ) -> None:
+        """Make a finder.
+
+        Args:
+            roots: Folders to look in.
+            embedded: Sources that a case carries, text by path.
+            built: What was made from the sources (executable, dump, report), the most telling first: a source that
+                is newer than the first of them that exists counts as edited.
+            digests: SHA-256 of sources as they were when the program was built, in hex, by path.
+        """
+        self._roots = tuple(Path(root) for root in roots)
+        self._embedded = dict(embedded or {})
+        self._built = tuple(built)
+        self._digests = dict(digests or {})
+        self._index = SourceIndex(self._roots)
+        self._chosen: dict[str, Path] = {}
+        self._read: dict[Path, tuple[tuple[int, int, int], SourceFile]] = {}
+
+    async def prepare(self) -> None:
+        """Walk the source roots in a thread, so that the first `find` need not."""
+        await asyncio.to_thread(self._index.build)
+
+    def choose(self, file: str, path: Path) -> None:
+        """Take the user's answer to an ambiguous or missing name."""
+        self._chosen[file] = path
+
+    def find(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
+        """Find and read a source file.
+
+        Args:
+            file: The name as a tool wrote it: a path or a basename.
+            fullname: The absolute path in the debug information, where it is known.
+            line: A line that must be in it; a shorter file counts as edited.
+        """
+        found = self._find(file, fullname)
+        if line is not None and found.lines and line > len(found.lines):
+            note = f"{_short(file)} has {len(found.lines)} lines, so line {line} is of another version of it"
+            return replace(found, state=SourceState.EDITED, note=note)
+        return found
+
+    def _find(self, file: str, fullname: str) -> SourceFile:
+        name = clean_line(file)
+        if not file and not fullname:
+            return SourceFile(
+                name, SourceState.MISSING, note="the tool names no source file; rebuild with -lineinfo or -G"
+            )
+        for key in (file, fullname):
+            if key in self._chosen:
+                return self._load(name, self._chosen[key], f"{_short(file)} as you chose it: {self._chosen[key]}")
+        carried = self._carried(file, fullname)
+        if carried is not None:
+            return SourceFile(name, SourceState.FOUND, lines=_lines(carried), note="from the case")
+        for spelled in dict.fromkeys((fullname, file)):
+            path = Path(spelled)
+            if path.is_absolute() and _is_file(path):
+                return self._load(name, path)
+        return self._below_roots(name, fullname or file)
+
+    def _carried(self, file: str, fullname: str) -> str | None:
+        for key in (fullname, file):
+            if key and key in self._embedded:
+                return self._embedded[key]
+        wanted = PurePosixPath(fullname or file)
+        best = _best_match(self._embedded, wanted)
+        if len(best) != 1:
+            return None
+        # One path must end in the whole of the other: `src/main.cu` is not the `main.cu` of another folder.
+        carried = PurePosixPath(best[0])
+        whole = shared_tail(carried, wanted) == min(len(_relative(carried).parts), len(_relative(wanted).parts))
+        return self._embedded[best[0]] if whole else None
+
+    def _below_roots(self, name: str, wanted: str) -> SourceFile:
+        base = PurePosixPath(wanted.replace("\\", "/"))
+        if not base.name or "\0" in wanted or _NAMELESS.search(wanted):
+            return SourceFile(
+                name, SourceState.MISSING, note=f"{name} is not a file: its code was typed or generated"
+            )
+        files = self._index.named(base.name)
+        best = [Path(text) for text in _best_match([str(path) for path in files], base)]
+        if len(best) == 1:
+            others = len(files) - 1
+            note = f"{base.name} found as {clean_line(str(best[0]))}"
+            if others:
+                note += f" ({others} other file{'s' if others > 1 else ''} of that name match the path less)"
+            elif self._index.cut:
+                note += "; not all of the source folders was searched"
+            return self._load(name, best[0], note)
+        if best:
+            return SourceFile(
+                name,
+                SourceState.AMBIGUOUS,
+                candidates=tuple(sorted(best)[:_MOST_CANDIDATES]),
+                note=f"{len(best)} files are called {clean_line(base.name)}: choose one",
+            )
+        if base.suffix in _INTERMEDIATE:
+            note = f"{clean_line(base.name)} is a compiler's intermediate code that was not kept on disk"
+        elif base.is_absolute():
+            note = f"{clean_line(str(base))} is not on this machine — name the folder it lies in as a source folder"
+        else:
+            note = f"{clean_line(base.name)} is not below the source folders — name the folder it lies in"
+        return SourceFile(name, SourceState.MISSING, note=note)
+
+    def _load(self, name: str, path: Path, note: str = "") -> SourceFile:
+        try:
+            status = path.stat()
+            signature = (status.st_mtime_ns, status.st_size, status.st_ino)
+            known = self._read.get(path)
+            if known is not None and known[0] == signature:
+                return replace(known[1], name=name, note=known[1].note or note)
+            if not stat.S_ISREG(status.st_mode):
+                return SourceFile(
+                    name, SourceState.MISSING, path, note=f"{clean_line(str(path))} is no regular file"
+                )
+            with path.open("rb") as file:
+                raw = file.read(MOST_BYTES + 1)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else "it cannot be read"
+            return SourceFile(name, SourceState.MISSING, path, note=clean_line(f"{path}: {why}"))
+        source = self._judge(name, path, raw, status.st_mtime)
+        self._read[path] = (signature, source)
+        return replace(source, note=source.note or note)
+
+    def _judge(self, name: str, path: Path, raw: bytes, changed: float) -> SourceFile:
+        if b"\0" in raw[:8192]:
+            return SourceFile(name, SourceState.MISSING, path, note=f"{clean_line(str(path))} is a binary file")
+        lines = _lines(_text(raw[:MOST_BYTES]))
+        if len(raw) > MOST_BYTES:
+            note = f"only the first {MOST_BYTES >> 20} MiB of {clean_line(path.name)} are shown"
+            return SourceFile(name, SourceState.FOUND, path, lines, note=note)
+        digest = self._digest_of(path)
+        if digest:
+            if hashlib.sha256(raw).hexdigest() == digest:
+                return SourceFile(name, SourceState.FOUND, path, lines)
+            note = f"{clean_line(path.name)} is not what the program was built from: lines may have moved"
+            return SourceFile(name, SourceState.EDITED, path, lines, note=note)
+        for made in self._built:
+            try:
+                age = changed - made.stat().st_mtime
+            except OSError:
+                continue
+            if age > _COPY_SLACK:
+                edited, whole = clean_line(path.name), clean_line(made.name)
+                note = f"{edited} was edited after {whole} was made: lines may have moved"
+                return SourceFile(name, SourceState.EDITED, path, lines, note=note)
+            break
+        return SourceFile(name, SourceState.FOUND, path, lines)
+
+    def _digest_of(self, path: Path) -> str:
+        best = _best_match(self._digests, PurePosixPath(path))
+        return self._digests[best[0]].lower() if len(best) == 1 else ""
+
+
+def _best_match(paths: Iterable[str], wanted: PurePosixPath) -> list[str]:
+    """Those that share the most components with the end of `wanted`, the basename at least."""
+    best: list[str] = []
+    most = 0
+    for text in paths:
+        shared = shared_tail(PurePosixPath(text), wanted)
+        if shared > most:
+            best, most = [text], shared
+        elif shared == most and shared:
+            best.append(text)
+    return best
+
+
+def _relative(path: PurePosixPath) -> PurePosixPath:
+    return path.relative_to("/") if path.is_absolute() else path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _short(file: str) -> str:
+    return clean_line(PurePosixPath(file).name or file)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        # Old sources are Latin-1 more often than anything else, and every byte is a character there.
+        return raw.decode("latin-1")
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    lines = clean(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return tuple(line if len(line) <= MOST_CHARACTERS else line[:MOST_CHARACTERS] + "…" for line in lines)
