@@ -1,0 +1,35 @@
+"""What the console opens once its screen is up, as told by the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ladder_backends.debugger.target import Target
+from ladder_backends.model.focus import Focus
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What to open; empty for the start screen.
+
+    Attributes:
+        files: A case, or any combination of report, dump, executable, recording and sources.
+        target: What to put a debugger on.
+        debugger: The debugger's name, or None to choose by the target.
+        focus: A lane to go to at once.
+        record: File that the engine's streams are recorded into, or None.
+        notes: Lines to show first: what stands in for what, what was left out.
+    """
+
+    files: tuple[Path, ...] = ()
+    target: Target | None = None
+    debugger: str | None = None
+    focus: Focus | None = None
+    record: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to open: the start screen."""
+        return not self.files and self.target is None
