@@ -1,0 +1,169 @@
+"""The grid map as rows, from states of any size."""
+
+import pytest
+
+from ladder_backends.model.focus import Dim3, Focus
+from ladder_backends.model.frame import Frame, FrameWindow, Place
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
+from ladder_backends.session.jump import Alternative
+from ladder_backends.session.state import DebugState, Grid, Run
+from ladder_tui.panes.grid_blocks import block_cells, held_words
+from ladder_tui.panes.grid_lanes import coordinate, lane_cells, linear, program_counters, ranges_words
+from ladder_tui.panes.grid_rows import AlternativeTarget, BlocksTarget, WarpTarget, grid_rows, invocation, range_row
+
+VADD = Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active")
+BIG = Kernel(0, 1, 0, "step", (250, 1000, 1), (16, 16, 1), "Active")
+
+
+def warp(index: int, states: str, pcs: str = "", block: Dim3 = (3, 0, 0)) -> Warp:
+    """`#` active, `d` divergent, `e` exited, `f` faulting, `.` absent; `pcs` one letter a lane."""
+    kinds = {
+        "#": LaneState.ACTIVE,
+        "d": LaneState.DIVERGENT,
+        "e": LaneState.EXITED,
+        "f": LaneState.FAULTING,
+        ".": LaneState.ABSENT,
+    }
+    lanes = []
+    for number, letter in enumerate(states):
+        held = letter not in ".e"
+        pc = f"0x{pcs[number]}0" if pcs and held else "0xa0" if held else ""
+        thread = (index * 32 + number, 0, 0) if held else None
+        lanes.append(Lane(number, kinds[letter], thread, pc, "CUDA_EXCEPTION_6" if letter == "f" else ""))
+    return Warp(index + 40, index, 5, 0, block, tuple(lanes), "0xa0")
+
+
+def dump(warps: tuple[Warp, ...], thread: Dim3 = (240, 0, 0)) -> DebugState:
+    return DebugState(
+        "cuda-gdb",
+        run=Run.DUMP,
+        focus=Focus.of(kernel=0, block=(3, 0, 0), thread=thread),
+        frames=FrameWindow((Frame(0, "vadd", Place("vector_add_oob.cu", 10)),)),
+        grid=Grid((VADD,), (BlockRange(0, (3, 0, 0), (3, 0, 0), 1, "running"),), warps),
+    )
+
+
+def texts(debug: DebugState, width: int = 58, **more: object) -> list[str]:
+    return [row.text() for row in grid_rows(debug, width=width, **more).rows]  # type: ignore[arg-type]
+
+
+def test_the_lane_that_erred() -> None:
+    debug = dump((warp(7, "........" + "#" * 24),))
+    assert invocation(VADD) == "vadd<<<(4,1,1),(256,1,1)>>>"
+    assert texts(debug) == [
+        "blocks 0 1 2 ◆3  dump holds block 3 only",
+        "0–6 · the dump holds none of it",
+        "7 ········■■■■■■■■◆■■■■■■■■■■■■■■■",
+        "  ■ lanes 8–31 at :10",
+        "  · lanes 0–7 not held",
+        "  ◆ lane 16 = thread (240,0,0)",
+    ]
+
+
+def test_divergence_shows_by_shape_and_colour() -> None:
+    debug = dump((warp(7, "#" * 16 + "d" * 8 + "e" * 8, "a" * 16 + "b" * 8 + "a" * 8),), thread=(224, 0, 0))
+    rows = texts(debug)
+    assert "7 ◆■■■■■■■■■■■■■■■▥▥▥▥▥▥▥▥◦◦◦◦◦◦◦◦" in rows
+    assert "  ■ lanes 0–15 at :10" in rows
+    assert "  ▥ lanes 16–23 at 0xb0 waiting" in rows
+    assert "  ◦ lanes 24–31 exited" in rows
+    cells = lane_cells(debug.grid.warps[0], program_counters(debug.grid.warps), None, None)
+    assert len({cell.style for cell in cells}) == 3
+
+
+def test_a_faulting_lane_has_a_glyph_and_a_word() -> None:
+    rows = texts(dump((warp(7, "#" * 31 + "f"),)))
+    assert rows[2].endswith("✗")
+    assert any("lane 31 at" in row and "faulting  CUDA_EXCEPTION_6" in row for row in rows)
+
+
+def test_the_cursor_takes_a_style_and_keeps_the_glyph() -> None:
+    debug = dump((warp(7, "#" * 32),))
+    built = grid_rows(debug, width=58, cursor_warp=7, cursor_lane=3)
+    row = built.rows[built.warp_rows[7]]
+    assert [cell.text for cell in row.cells if cell.style == "lane-focus"] == ["■"]
+    assert row.cells[0].text == "7 "
+    assert built.lane_start == 2
+    assert row.target == WarpTarget(7)
+    assert row.end[0].text == "lane 3 (227,0,0)"
+
+
+def test_many_warps_share_one_row_where_they_are_absent() -> None:
+    kernel = Kernel(0, 1, 0, "k", (1, 1, 1), (1024, 1, 1), "Active")
+    debug = dump((warp(3, "#" * 32), warp(20, "#" * 32)))
+    debug.grid = Grid((kernel,), (), debug.grid.warps)
+    labels = [row.split(" ", 1)[0] for row in texts(debug)[1:]]
+    assert labels[:5] == ["0–2", "", "4–19", "20", "21–31"]
+
+
+@pytest.mark.parametrize("room", [1, 7, 40, 64, 300])
+def test_a_grid_of_250_000_blocks_fits_in_a_line(room: int) -> None:
+    blocks = (BlockRange(0, (0, 0, 0), (55, 4, 0), 1056, "running"),)
+    cells = block_cells(BIG, blocks, (100, 3, 0), room)
+    assert len(cells) <= room
+    assert sum(cell.count for cell in cells) == 250_000
+    assert sum(cell.held for cell in cells) == 1056
+    assert [cell.focused for cell in cells].count(True) == 1
+    assert held_words(BIG, blocks, dump=False) == "1,056 of 250,000 blocks resident"
+
+
+def test_blocks_scattered_over_a_large_grid_are_all_counted() -> None:
+    blocks = tuple(
+        BlockRange(0, where, where, 1, "running")
+        for number in range(0, 250_000, 500)
+        for where in [coordinate(number, BIG.grid_dim)]
+    )
+    cells = block_cells(BIG, blocks, None, 64)
+    assert sum(cell.held for cell in cells) == 500
+    assert all(linear(cell.block, BIG.grid_dim) >= cell.first for cell in cells)
+    assert all(cell.block in {block.first for block in blocks} for cell in cells if cell.held)
+
+
+def test_a_click_on_a_shade_goes_to_a_block_that_is_held() -> None:
+    blocks = (BlockRange(0, (10, 0, 0), (12, 0, 0), 3, "running"),)
+    debug = DebugState("cuda-gdb", run=Run.STOPPED, grid=Grid((BIG,), blocks))
+    row = grid_rows(debug, width=58).rows[0]
+    assert isinstance(row.target, BlocksTarget)
+    assert row.target.cells[0].block == (10, 0, 0)
+    assert range_row(debug, 0).text() == "  (10,0,0) – (12,0,0)  running"
+
+
+def test_asked_and_reached_are_both_told() -> None:
+    debug = dump((warp(7, "........" + "#" * 24),))
+    debug.asked = Focus.of(block=(3, 0, 0), thread=(100, 0, 0))
+    debug.reason = "the dump does not hold thread (100,0,0)"
+    other = Alternative("thread (232,0,0) of the same block", Focus.of(block=(3, 0, 0), thread=(232, 0, 0)))
+    rows = grid_rows(debug, width=58, alternatives=(other,)).rows
+    assert rows[0].text() == "! asked block (3,0,0) thread (100,0,0) · reached block (3,0,0) thread (240,0,0)"
+    assert rows[1].text() == "  the dump does not hold thread (100,0,0)"
+    assert rows[2].target == AlternativeTarget(other)
+    debug.asked, debug.reason = debug.focus, ""
+    assert not texts(debug)[0].startswith("!")
+
+
+def test_several_kernels_have_a_row_each() -> None:
+    other = Kernel(1, 2, 0, "reduce", (1, 1, 1), (32, 1, 1), "Pending")
+    debug = dump((warp(7, "#" * 32),))
+    debug.grid = Grid((VADD, other), debug.grid.blocks, debug.grid.warps)
+    rows = texts(debug)
+    assert rows[0] == "◆ kernel 0  vadd<<<(4,1,1),(256,1,1)>>>"
+    assert rows[1] == "  kernel 1  reduce<<<(1,1,1),(32,1,1)>>>"
+
+
+def test_nothing_open_has_no_rows() -> None:
+    assert texts(DebugState("gdb")) == []
+
+
+def test_odd_states_make_rows_too() -> None:
+    flat = Kernel(0, 1, 0, "[/bold]\u202e", (0, 0, 0), (0, 0, 0), "")
+    debug = dump((warp(7, "#" * 32),), thread=(0, 0, 0))
+    debug.grid = Grid((flat,), (BlockRange(0, (9, 9, 9), (9, 9, 9), 7, ""),), debug.grid.warps)
+    assert grid_rows(debug, width=1).rows
+    debug.focus = Focus.of(device=0, sm=5, warp=47, lane=99)
+    assert grid_rows(debug, width=40).rows
+
+
+def test_ranges_are_short() -> None:
+    assert ranges_words([]) == ""
+    assert ranges_words([8, 9, 10, 31]) == "8–10, 31"
+    assert ranges_words(list(range(0, 32, 2))).endswith("…")
