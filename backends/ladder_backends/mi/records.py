@@ -1,16 +1,38 @@
 """The machine interface's output records, typed.
 
-Grammar: GDB manual, "GDB/MI Output Syntax". Values are `str`, `list` or `dict`; strings are unescaped and decoded
-(octal runs as UTF-8, invalid bytes as `\\xff`) but not yet cleaned: whoever builds the model from them cleans.
+Grammar: GDB manual, "GDB/MI Output Syntax". Values are `str`, `list` or `dict`; strings are unescaped and
+decoded (octal runs as UTF-8, invalid bytes as `\\xff`) but not yet cleaned: whoever builds the model from them
+cleans.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
-"""An MI value. A list of results (`[frame={..},frame={..}]`) is a list of one-key dicts' values, in order."""
+"""An MI value. A list of results (`[frame={..},frame={..}]`) is the list of their values, in order.
+
+A tuple is a dict. Engines also repeat a name in it (`{thread-id="1",thread-id="2"}`): the value is a `Repeated`
+then. A tuple without any names (`{"a","b"}`) is a list; unnamed values among named ones are under `""`.
+"""
+
+
+class Repeated(list["Value"]):
+    """The values of a name that a tuple holds more than once, in order; never an MI list. See `all_values`."""
+
+
+def all_values(results: Mapping[str, Value], name: str) -> list[Value]:
+    """Every value of a name, in order, however often the engine wrote it; empty where it is absent."""
+    if name not in results:
+        return []
+    value = results[name]
+    return list(value) if isinstance(value, Repeated) else [value]
+
+
+NOT_RECORDED = "not-recorded"
+"""Error code of an answer that a recording does not hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,62 @@
-"""One engine's machine interface: numbered commands become answers, everything else becomes records in order."""
+"""One engine's machine interface: numbered commands become answers, everything else becomes records in order.
+
+What a read of the transport gave is parsed and delivered in the same turn of the event loop, in order. Only a
+record of more than `parse.SLICE` bytes, or a burst that takes longer than some milliseconds, is worked off over
+several turns; what comes later waits behind it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import itertools
+import re
+import signal
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ladder_backends.mi.records import AsyncRecord, ResultRecord, StreamRecord, UnknownRecord
+from ladder_backends.errors import (
+    CommandFailed,
+    DeadlinePassed,
+    EngineDied,
+    EngineMissing,
+    LadderError,
+    MalformedRecord,
+    NotRecorded,
+)
+from ladder_backends.mi.assembly import RecordAssembly
+from ladder_backends.mi.records import (
+    NOT_RECORDED,
+    AsyncRecord,
+    PromptRecord,
+    Record,
+    Repeated,
+    ResultRecord,
+    StreamRecord,
+    UnknownRecord,
+    all_values,
+)
+from ladder_backends.mi.refusal import refuse
 from ladder_backends.mi.transport import Channel, Transport
+from ladder_backends.text import clean, decode
 
-Notice: TypeAlias = AsyncRecord | StreamRecord | UnknownRecord
+Notice: TypeAlias = AsyncRecord | StreamRecord | UnknownRecord | ResultRecord
+"""What answers no command. A `ResultRecord` among them is a second answer: `^running` was taken back by
+`^error`."""
+
+_TURN = 0.008
+_START_DEADLINE = 60.0
+_EXIT_DEADLINE = 3.0
+_LAST_WORDS = 2048
+_CONSOLE_LIMIT = 1 << 18
+_REMEMBERED_RUNS = 64
+# Records that come in thousands; those next to each other are told as one.
+_BURSTS = ("thread-created", "thread-exited")
+_IDLE = re.compile(r"\((cuda-)?gdb\)")
+_TOKEN = re.compile(rb"(\d{1,30})\^")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +67,43 @@ class PendingCommand:
     age: float
 
 
+@dataclass(slots=True)
+class _Request:
+    text: str
+    sent: float
+    answer: asyncio.Future[ResultRecord]
+    timer: asyncio.TimerHandle | None = None
+    # Console text that came while the engine worked on the command, where it was asked for.
+    console: list[str] | None = None
+
+
 class MiSession:
     """Numbered commands over a transport.
 
-    Answers are matched by token alone, never by prompts. A late answer to a command that was cancelled or passed its
-    deadline is dropped. When the engine ends, every pending command fails with `EngineDied`.
+    Answers are matched by token alone, never by prompts. A late answer to a command that was cancelled or
+    passed its deadline is dropped. When the engine ends, every pending command fails with `EngineDied`.
     """
 
     def __init__(self, transport: Transport) -> None:
-        raise NotImplementedError
+        self._transport = transport
+        self._notice: Callable[[Notice], None] = lambda _: None
+        self._stream: Callable[[Channel, bytes], None] = lambda _channel, _chunk: None
+        self._on_end: Callable[[int | None, bool], None] = lambda _status, _expected: None
+        self._assembly = RecordAssembly()
+        self._turn: asyncio.Handle | None = None
+        self._delivering = False
+        self._burst: AsyncRecord | None = None
+        self._requests: dict[int, _Request] = {}
+        self._tokens = itertools.count(1)
+        # Sent and unanswered, forgotten ones too: the engine works them off in this order.
+        self._in_work: deque[int] = deque()
+        # Tokens answered with `^running`, which an error may still take back.
+        self._runs: deque[int] = deque(maxlen=_REMEMBERED_RUNS)
+        self._words = b""
+        self._started = False
+        self._over = False
+        self._status: int | None = None
+        self._closing = False
 
     def listen(
         self,
@@ -37,12 +112,37 @@ class MiSession:
         stream: Callable[[Channel, bytes], None],
         ended: Callable[[int | None, bool], None],
     ) -> None:
-        """Set the callbacks: MI records that answer no command; bytes of the other channels; the end (status, expected)."""
-        raise NotImplementedError
+        """Set the callbacks.
+
+        Args:
+            notice: MI records that answer no command.
+            stream: Bytes of the other channels.
+            ended: The end: exit status as `subprocess` tells it or None, and whether it was asked for.
+
+        Callbacks run inside the turn of the event loop that read the bytes. Neighbouring `=thread-created` (and
+        `=thread-exited`) records come as one, whose `id` holds all ids: read it with `all_values`.
+        """
+        self._notice, self._stream, self._on_end = notice, stream, ended
 
     async def start(self) -> None:
-        """Open the transport and wait until the machine interface answers."""
-        raise NotImplementedError
+        """Open the transport and wait until the machine interface answers.
+
+        Raises:
+            EngineMissing: The engine cannot be started.
+            EngineDied: It ended before it answered.
+            DeadlinePassed: It does not answer.
+        """
+        await self._transport.open(self._receive, self._end)
+        self._started = True
+        try:
+            await self.command("-list-features", deadline=_START_DEADLINE)
+        except (CommandFailed, NotRecorded):
+            # An engine that refuses does answer.
+            return
+        except EngineDied as error:
+            if self._status in (126, 127):
+                raise EngineMissing(f"{self._transport.engine} cannot be started", error.why) from None
+            raise
 
     async def command(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
         """Send `-...` without a token and wait for its answer.
@@ -52,30 +152,251 @@ class MiSession:
             deadline: Seconds, or None for no limit.
 
         Raises:
-            CommandFailed: The engine answered with an error.
+            CommandFailed: The engine answered with an error, or the command must not be sent.
             DeadlinePassed: No answer in time.
             EngineDied: The engine ended, or had ended.
             NotRecorded: A recording stands in and does not hold the answer.
+            MalformedRecord: The answer is not MI.
         """
-        raise NotImplementedError
+        return await self.submit(text, deadline=deadline)
+
+    async def command_with_console(self, text: str, *, deadline: float | None = 10.0) -> tuple[ResultRecord, str]:
+        """Like `command`, with the console text (`~`) the engine wrote for it, not cleaned; it is a notice too."""
+        answer, console = self._submit(text, deadline, [])
+        return await answer, "".join(console)
+
+    def submit(self, text: str, *, deadline: float | None = 10.0) -> asyncio.Future[ResultRecord]:
+        """Send now, wait later: several commands sent together are answered in one round trip.
+
+        Raises as `command`, from the future; cancelling the future forgets the command.
+        """
+        return self._submit(text, deadline, None)[0]
 
     def pending(self) -> Sequence[PendingCommand]:
         """Commands without an answer, oldest first."""
-        raise NotImplementedError
+        now = time.monotonic()
+        return [PendingCommand(r.text, now - r.sent) for r in self._requests.values() if not r.answer.done()]
 
     @property
     def alive(self) -> bool:
         """The engine has been started and has not ended."""
-        raise NotImplementedError
+        return self._started and not self._over
+
+    @property
+    def last_words(self) -> str:
+        """The last lines the engine wrote to its command line or log, clean."""
+        return _last_lines(self._words)
 
     def send(self, channel: Channel, chunk: bytes) -> None:
         """Type into the command line or the program's terminal."""
-        raise NotImplementedError
+        if channel is Channel.MI:
+            raise ValueError("commands go through `command`")
+        self._transport.send(channel, chunk)
+
+    def resize(self, channel: Channel, columns: int, rows: int) -> None:
+        """Tell a channel's terminal its size."""
+        self._transport.resize(channel, columns, rows)
 
     def interrupt(self) -> None:
         """Interrupt the engine's own work."""
-        raise NotImplementedError
+        self._transport.interrupt()
 
     async def close(self) -> None:
-        """`-gdb-exit`, then close all terminals together, then wait."""
-        raise NotImplementedError
+        """`-gdb-exit`, then close all terminals together, then wait.
+
+        Raises:
+            DeadlinePassed: The engine does not end; nothing was done to it.
+        """
+        self._closing = True
+        if self.alive:
+            with contextlib.suppress(LadderError):
+                await self.command("-gdb-exit", deadline=_EXIT_DEADLINE)
+        await self._transport.close()
+
+    def _submit(
+        self, text: str, deadline: float | None, console: list[str] | None
+    ) -> tuple[asyncio.Future[ResultRecord], list[str]]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[ResultRecord] = loop.create_future()
+        try:
+            refuse(text)
+            if not self.alive:
+                raise self._died(text)
+        except LadderError as error:
+            _fail(answer, error)
+            return answer, []
+        token = next(self._tokens)
+        request = _Request(text, time.monotonic(), answer, console=console)
+        self._requests[token] = request
+        self._in_work.append(token)
+        if deadline is not None:
+            request.timer = loop.call_later(deadline, self._expire, token, deadline)
+        answer.add_done_callback(lambda _: self._forget(token))
+        self._transport.send(Channel.MI, f"{token}{text}\n".encode("utf-8", "surrogateescape"))
+        return answer, console if console is not None else []
+
+    def _forget(self, token: int) -> None:
+        request = self._requests.pop(token, None)
+        if request is not None and request.timer is not None:
+            request.timer.cancel()
+
+    def _expire(self, token: int, deadline: float) -> None:
+        request = self._requests.pop(token, None)
+        if request is not None:
+            why = f"no answer within {deadline:g} s"
+            _fail(request.answer, DeadlinePassed(request.text, why, "interrupt the engine or wait"))
+
+    def _receive(self, channel: Channel, chunk: bytes) -> None:
+        if channel is not Channel.MI:
+            if channel is Channel.CLI:
+                self._words = (self._words + chunk)[-_LAST_WORDS:]
+            self._stream(channel, chunk)
+            return
+        self._assembly.feed(chunk)
+        if self._turn is None and not self._delivering:
+            self._deliver_some()
+
+    def _deliver_some(self) -> None:
+        """Parse and deliver for one turn; the rest in the next one."""
+        self._turn = None
+        self._delivering = True
+        limit = time.monotonic() + _TURN
+        try:
+            while self._assembly.busy:
+                record = self._assembly.step()
+                if record is not None:
+                    self._deliver(record)
+                if time.monotonic() > limit:
+                    break
+            self._tell_burst()
+        finally:
+            self._delivering = False
+            if self._assembly.busy:
+                self._turn = asyncio.get_running_loop().call_soon(self._deliver_some)
+
+    def _deliver(self, record: Record) -> None:
+        if isinstance(record, AsyncRecord) and record.cls in _BURSTS:
+            self._add_to_burst(record)
+            return
+        self._tell_burst()
+        if isinstance(record, ResultRecord):
+            self._answer(record)
+        elif isinstance(record, PromptRecord):
+            return
+        elif isinstance(record, StreamRecord):
+            self._keep_text(record)
+            self._notice(record)
+        else:
+            if isinstance(record, UnknownRecord):
+                self._fail_malformed(record)
+            self._notice(record)
+
+    def _answer(self, record: ResultRecord) -> None:
+        request = None
+        if record.token is not None:
+            request = self._requests.pop(record.token, None)
+            while self._in_work and self._in_work[0] <= record.token:
+                self._in_work.popleft()
+        if request is None:
+            # An error that takes a `^running` back is news; any other is the late answer of a forgotten
+            # command.
+            if record.token is None or (record.cls == "error" and record.token in self._runs):
+                self._notice(record)
+            return
+        if request.timer is not None:
+            request.timer.cancel()
+        if request.answer.done():
+            return
+        if record.cls == "error":
+            _fail(request.answer, _refused(request.text, record))
+            return
+        if record.cls == "running" and record.token is not None:
+            self._runs.append(record.token)
+        request.answer.set_result(record)
+
+    def _add_to_burst(self, record: AsyncRecord) -> None:
+        burst = self._burst
+        if burst is None or (burst.kind, burst.cls) != (record.kind, record.cls):
+            self._tell_burst()
+            self._burst = record
+            return
+        ids = burst.results.get("id")
+        if not isinstance(ids, Repeated):
+            ids = burst.results["id"] = Repeated(all_values(burst.results, "id"))
+        ids.extend(all_values(record.results, "id"))
+
+    def _tell_burst(self) -> None:
+        burst, self._burst = self._burst, None
+        if burst is not None:
+            self._notice(burst)
+
+    def _keep_text(self, record: StreamRecord) -> None:
+        if record.kind == "&":
+            self._words = (self._words + record.text.encode("utf-8", "replace"))[-_LAST_WORDS:]
+        elif record.kind == "~":
+            worked = self._requests.get(self._in_work[0]) if self._in_work else None
+            if worked is not None and worked.console is not None and len(worked.console) < _CONSOLE_LIMIT:
+                worked.console.append(record.text)
+
+    def _fail_malformed(self, record: UnknownRecord) -> None:
+        """A broken answer is an answer: its command must not wait for a better one."""
+        match = _TOKEN.match(record.raw)
+        request = self._requests.pop(int(match.group(1)), None) if match is not None else None
+        if request is not None and not request.answer.done():
+            _fail(request.answer, MalformedRecord(record.why, record.raw))
+
+    def _end(self, status: int | None) -> None:
+        if self._turn is not None:
+            self._turn.cancel()
+            self._turn = None
+        for record in self._assembly.finish():
+            self._deliver(record)
+        self._tell_burst()
+        self._over = True
+        self._status = status
+        requests = list(self._requests.values())
+        self._requests.clear()
+        for request in requests:
+            if request.timer is not None:
+                request.timer.cancel()
+            _fail(request.answer, self._died(request.text))
+        self._on_end(status, self._closing)
+
+    def _died(self, text: str) -> EngineDied:
+        name = self._transport.engine
+        if not self._started:
+            return EngineDied(f"{name} is not running", f"it was not started before {text}")
+        how = _manner(self._status)
+        words = self.last_words
+        return EngineDied(f"{name} ended", f"{how}; pending: {text}" + (f"; last words: {words}" if words else ""))
+
+
+def _fail(answer: asyncio.Future[ResultRecord], error: LadderError) -> None:
+    if not answer.done():
+        answer.set_exception(error)
+        # Marks it as seen: who has stopped waiting wants no report about it at exit.
+        answer.exception()
+
+
+def _refused(command: str, record: ResultRecord) -> LadderError:
+    message, code = record.results.get("msg", ""), record.results.get("code", "")
+    text = clean(message) if isinstance(message, str) else ""
+    if code == NOT_RECORDED:
+        return NotRecorded("not in this recording", command, "open it with the engine itself")
+    return CommandFailed(command, text, code if isinstance(code, str) else "")
+
+
+def _manner(status: int | None) -> str:
+    if status is None:
+        return "it is gone"
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"ended by signal {-status}"
+
+
+def _last_lines(raw: bytes) -> str:
+    lines = [line.strip() for line in decode(raw.replace(b"\r", b"")).splitlines()]
+    return " · ".join([line for line in lines if line and not _IDLE.fullmatch(line)][-4:])

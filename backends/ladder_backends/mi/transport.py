@@ -1,8 +1,8 @@
 """How bytes reach an engine: three channels, whatever is behind them.
 
-An engine has a command line (`cli`), a machine interface (`mi`) and the debugged program's terminal (`program`).
-A transport carries bytes on each; it is a real process on three pseudo-terminals, a recording, or a recorder round
-another transport. The code above cannot tell which.
+An engine has a command line (`cli`), a machine interface (`mi`) and the debugged program's terminal
+(`program`). A transport carries bytes on each; it is a real process on three pseudo-terminals, a recording, or
+a recorder round another transport. The code above cannot tell which.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class EngineCommand:
         argv: Program and arguments, without those that wire up the terminals.
         environment: Variables set or, with None, removed for the engine.
         core_size_zero: Start with a core file limit of zero; engines on GPU dumps abort on bad input.
+        expendable: The engine never holds a living process, only files; it may be killed where it does not end.
     """
 
     engine: str
@@ -39,6 +40,7 @@ class EngineCommand:
     directory: Path | None = None
     environment: Mapping[str, str | None] = field(default_factory=dict)
     core_size_zero: bool = False
+    expendable: bool = False
 
 
 Receive: TypeAlias = Callable[[Channel, bytes], None]
@@ -46,7 +48,13 @@ Ended: TypeAlias = Callable[[int | None], None]
 
 
 class Transport(Protocol):
-    """Bytes to and from an engine. All calls and callbacks are on the event loop's thread."""
+    """Bytes to and from an engine. All calls and callbacks are on the event loop's thread.
+
+    Attributes:
+        engine: The engine's name for messages.
+    """
+
+    engine: str
 
     async def open(self, receive: Receive, ended: Ended) -> None:
         """Start; `receive` is called with every chunk, `ended` once with the exit status (None: unknown).
@@ -65,4 +73,7 @@ class Transport(Protocol):
         """Set the size of a channel's terminal."""
 
     async def close(self) -> None:
-        """Close all channels together and wait for the engine; sends no signal to an engine that may hold a target."""
+        """Close all channels together and wait for the engine.
+
+        No signal goes to an engine that may hold a target.
+        """
