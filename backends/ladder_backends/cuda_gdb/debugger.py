@@ -15,7 +15,7 @@ from typing import ClassVar
 from ladder_backends.cuda_gdb.focus import FOCUS_QUERY, FOCUS_SCHEMA, focus_of, switch_command
 from ladder_backends.cuda_gdb.opening import CheckedDump, check_dump, tell_story
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
-from ladder_backends.cuda_gdb.tables import LANES, blocks_of, kernels_of, lanes_of, thread_runs, warps_of
+from ladder_backends.cuda_gdb.tables import blocks_of, kernels_of, lanes_of, thread_runs, warps_of
 from ladder_backends.cuda_gdb.type_names import plain_type
 from ladder_backends.debugger.contract import Capability, FocusRefused, StepKind
 from ladder_backends.debugger.probe import Probe
@@ -30,7 +30,7 @@ from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, Br
 from ladder_backends.model.events import EngineNotice, Event, FocusChanged, TargetStopped
 from ladder_backends.model.focus import Dim3, Focus, FocusLevel, format_coordinate
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow
-from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Lane, LaneState, ThreadRun, Warp
+from ladder_backends.model.grid import LANES, BlockRange, Instruction, Kernel, Lane, LaneState, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.text import clean_line

@@ -12,11 +12,8 @@ from ladder_backends.gdb.translation import number_of, rows_of, text_of
 from ladder_backends.images.names import base_name
 from ladder_backends.mi.records import Value
 from ladder_backends.model.focus import Dim3, parse_dim3
-from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp
+from ladder_backends.model.grid import LANES, BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp, delinear, linear
 from ladder_backends.model.provenance import Provenance
-
-LANES = 32
-"""Lanes of a warp on every CUDA device."""
 
 _NO_EXCEPTION = frozenset({"", "None", "No Exception"})
 
@@ -91,17 +88,6 @@ def blocks_of(results: Mapping[str, Value], kernel: int) -> tuple[BlockRange, ..
             )
         )
     return tuple(ranges)
-
-
-def linear(index: Dim3, extent: Dim3) -> int:
-    """A thread's place in its block, x fastest."""
-    return index[0] + extent[0] * (index[1] + extent[1] * index[2])
-
-
-def delinear(number: int, extent: Dim3) -> Dim3:
-    """The coordinate of the thread at a place in its block; the reverse of `linear`."""
-    x, rest = number % extent[0], number // extent[0]
-    return x, rest % extent[1], rest // extent[1]
 
 
 def lanes_of(results: Mapping[str, Value]) -> dict[int, Lane]:

@@ -8,6 +8,19 @@ from dataclasses import dataclass
 from ladder_backends.model.focus import Dim3
 from ladder_backends.model.provenance import Provenance
 
+LANES = 32
+"""Lanes of a warp on every CUDA device."""
+
+
+def linear(index: Dim3, extent: Dim3) -> int:
+    """The place of a thread in its block, or of a block in its grid, x fastest."""
+    return index[0] + extent[0] * (index[1] + extent[1] * index[2])
+
+
+def delinear(number: int, extent: Dim3) -> Dim3:
+    """The coordinate at a place; the reverse of `linear`."""
+    return number % extent[0], number // extent[0] % extent[1], number // extent[0] // extent[1]
+
 
 @dataclass(frozen=True, slots=True)
 class Kernel:

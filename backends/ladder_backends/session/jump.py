@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from ladder_backends.debugger.contract import Debugger, FocusRefused
+from ladder_backends.debugger.registry import load_debugger
+from ladder_backends.debugger.target import GpuDumpTarget
+from ladder_backends.errors import CommandFailed
+from ladder_backends.images.names import base_name
+from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.frame import Frame
-from ladder_backends.model.grid import Warp
+from ladder_backends.model.frame import Frame, FrameWindow
+from ladder_backends.model.grid import Kernel, Warp
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.model.variable import Variable
+from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.session.alternatives import (
+    Alternative,
+    alternatives_of_finding,
+    held_block_alternatives,
+    held_thread_alternatives,
+    outside_grid,
+)
 
+FRAMES = 32
+"""Frames that a jump reads."""
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
-    """The nearest honest thing where a lane cannot be reached.
+VARIABLES = 200
+"""Variables that a jump reads."""
 
-    Attributes:
-        label: What it is, for a person: `thread (239,0,0) of the same warp`, `source line vector_add.cu:10`.
-        focus: A lane the dump does hold, or None.
-        file: A source file to show, or an empty string.
-    """
-
-    label: str
-    focus: Focus | None = None
-    file: str = ""
-    line: int | None = None
+__all__ = ["Alternative", "JumpOutcome", "asked_by", "jump", "jump_dump"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +42,15 @@ class JumpOutcome:
 
     Attributes:
         reached: Where the engine stands now, or None where it could not move.
+        frame: The innermost frame.
+        note: Why there are no or not all variables.
+        warp: The warp of the lane that was reached, its 32 lanes exactly.
         reason: Why `reached` is not what was asked; empty when it is.
+        alternatives: The nearest honest things, best first.
         seconds: Time of the jump, from the request to the last answer.
+        frames: The stack, at most `FRAMES` frames.
+        warps: All warps of the block that the dump holds.
+        kernel: The kernel that was reached or, where none was, the one that was meant.
     """
 
     asked: Focus
@@ -47,8 +63,162 @@ class JumpOutcome:
     reason: str = ""
     alternatives: tuple[Alternative, ...] = ()
     seconds: float = 0.0
+    frames: FrameWindow = field(default_factory=FrameWindow)
+    warps: tuple[Warp, ...] = ()
+    kernel: Kernel | None = None
 
     @property
     def exact(self) -> bool:
         """The lane that was asked for was reached."""
         return self.reached is not None and self.reached.satisfies(self.asked)
+
+
+def asked_by(finding: Finding, side: int = 0) -> Focus:
+    """The block and thread that a finding names; empty where it names none.
+
+    Args:
+        finding: The finding.
+        side: Which of its places; a hazard has two.
+    """
+    place = finding.sides[side] if side < len(finding.sides) else None
+    block = place.block if place else (finding.block if side == 0 else None)
+    thread = place.thread if place else (finding.thread if side == 0 else None)
+    return Focus.of(block=block, thread=thread) if block is not None and thread is not None else Focus()
+
+
+async def jump(debugger: Debugger, asked: Focus, *, finding: Finding | None = None) -> JumpOutcome:
+    """Stand in a lane and read what it sees: stack, variables, the lanes of its warp.
+
+    Args:
+        debugger: Opened on a GPU core dump.
+        asked: Block and thread, and any other level; empty stays where the engine stands.
+        finding: Where the wish comes from: tells the kernel, and what else to offer.
+
+    Raises:
+        EngineDied, DeadlinePassed, NotRecorded: As the debugger says.
+    """
+    began = time.perf_counter()
+    extra = alternatives_of_finding(finding) if finding is not None else ()
+    outcome = JumpOutcome(asked, None, provenance=debugger.provenance)
+    if finding is not None and not asked:
+        why = finding.why or "the report names no lane for this finding"
+        return replace(outcome, reason=why, alternatives=extra, seconds=time.perf_counter() - began)
+    kernels = await debugger.kernels()
+    candidates, missing = _candidates(kernels, asked, finding)
+    if missing:
+        return replace(outcome, reason=missing, alternatives=extra, seconds=time.perf_counter() - began)
+    reached, kernel, refused = await _move(debugger, asked, candidates)
+    if reached is None:
+        reason, nearest = await _explain(debugger, asked, kernel, refused)
+        return replace(
+            outcome,
+            reason=reason,
+            alternatives=(*nearest, *extra),
+            kernel=kernel,
+            seconds=time.perf_counter() - began,
+        )
+    outcome = await _look(debugger, replace(outcome, reached=reached))
+    kernel = next((each for each in kernels if each.number == reached.index("kernel")), kernel)
+    reason = "" if reached.satisfies(asked) else f"asked for {asked.describe()}, reached {reached.describe(*asked)}"
+    return replace(
+        outcome,
+        kernel=kernel,
+        reason=reason,
+        alternatives=extra if reason else (),
+        seconds=time.perf_counter() - began,
+    )
+
+
+async def jump_dump(dump: Path, executable: Path | None, asked: Focus) -> JumpOutcome:
+    """Open a dump with cuda-gdb, jump, and end the engine.
+
+    Raises:
+        LadderError: The dump cannot be opened, or cuda-gdb is missing or died.
+    """
+    debugger = load_debugger("cuda-gdb")()
+    try:
+        await debugger.open(GpuDumpTarget(dump, executable))
+        return await jump(debugger, asked)
+    finally:
+        await debugger.close()
+
+
+def _candidates(kernels: Sequence[Kernel], asked: Focus, finding: Finding | None) -> tuple[Sequence[Kernel], str]:
+    """Kernels to look in, best first, or why there is none."""
+    if not kernels:
+        return (), "the dump holds no kernel"
+    if "kernel" in asked:
+        named = [kernel for kernel in kernels if kernel.number == asked.index("kernel")]
+        return named, "" if named else f"the dump holds no kernel {asked['kernel']}"
+    if finding is None or not finding.kernel:
+        return kernels, ""
+    wanted = base_name(finding.kernel)
+    named = [kernel for kernel in kernels if wanted in (base_name(kernel.name), kernel.name)]
+    if named:
+        return named, ""
+    held = ", ".join(dict.fromkeys(base_name(kernel.name) for kernel in kernels))
+    return (), f"the finding is in kernel {wanted}, and the dump holds {held}: it is of another launch"
+
+
+async def _move(
+    debugger: Debugger, asked: Focus, candidates: Sequence[Kernel]
+) -> tuple[Focus | None, Kernel | None, FocusRefused | None]:
+    if not asked:
+        return await debugger.focus(), None, None
+    refused: FocusRefused | None = None
+    for kernel in candidates:
+        levels = dict(asked)
+        # Without a kernel the engine takes its current one, which need not be the one that is meant.
+        if "block" in levels or "thread" in levels:
+            levels["kernel"] = kernel.number
+        try:
+            return await debugger.switch(Focus(tuple(levels.items()))), kernel, None
+        except FocusRefused as error:
+            refused = refused or error
+    return None, candidates[0] if candidates else None, refused
+
+
+async def _explain(
+    debugger: Debugger, asked: Focus, kernel: Kernel | None, refused: FocusRefused | None
+) -> tuple[str, tuple[Alternative, ...]]:
+    block, thread = asked.dim3("block"), asked.dim3("thread")
+    if kernel is None or block is None:
+        return refused.what if refused else "the engine stands on no kernel", ()
+    outside = outside_grid(kernel, block, thread)
+    if outside:
+        return outside, ()
+    try:
+        runs = await debugger.threads_held(block)
+        if runs:
+            return held_thread_alternatives(kernel, block, thread, runs)
+        return held_block_alternatives(kernel, block, await debugger.blocks(kernel.number))
+    except CommandFailed:
+        # The explanation could not be asked for; the refusal itself stands.
+        return refused.what if refused else "", ()
+
+
+async def _look(debugger: Debugger, outcome: JumpOutcome) -> JumpOutcome:
+    """Read the lane; all questions are asked in one burst."""
+    assert outcome.reached is not None
+    frames, variables, warps = await asyncio.gather(
+        debugger.frames(0, FRAMES),
+        _variables(debugger),
+        debugger.warps(outcome.reached),
+    )
+    number = outcome.reached.index("warp")
+    return replace(
+        outcome,
+        frame=frames.frames[0] if frames.frames else None,
+        frames=frames,
+        variables=variables.variables,
+        note=variables.note,
+        warps=tuple(warps),
+        warp=next((warp for warp in warps if warp.number == number), None),
+    )
+
+
+async def _variables(debugger: Debugger) -> VariableWindow:
+    try:
+        return await debugger.variables(0, VARIABLES)
+    except CommandFailed as refused:
+        return VariableWindow(note=refused.what)

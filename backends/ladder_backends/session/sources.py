@@ -58,7 +58,7 @@ class SourceFile:
 class SourceFinder:
     """Finds source files by the names that debug information and reports hold.
 
-    In this order: what the user chose, what a case carries, the path itself, the source roots. Below the roots a file
+    In this order: what the user chose, what a case carries, the path itself, the source roots. Below these a file
     counts when it is the only one of its name, or alone shares the most folders with the path named.
     """
 
