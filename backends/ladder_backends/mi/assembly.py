@@ -9,6 +9,7 @@ from ladder_backends.errors import MalformedRecord
 from ladder_backends.mi.lines import LineBuffer
 from ladder_backends.mi.parse import SLICE, UnfinishedString, parse, parse_in_slices
 from ladder_backends.mi.records import Record, UnknownRecord
+from ladder_backends.mi.second_opinion import second_opinion
 
 _HELD_LINES = 4096
 _HELD_BYTES = 1 << 20
@@ -42,7 +43,7 @@ class RecordAssembly:
     def step(self) -> Record | None:
         """Do one line or one slice of a long one; returns a record if that completes one.
 
-        What is malformed comes as an `UnknownRecord` with the reason.
+        What is malformed comes as an `UnknownRecord` with the reason, unless pygdbmi can read all of it.
         """
         if self._slices is not None:
             return self._next_slice()
@@ -58,7 +59,7 @@ class RecordAssembly:
             self._hold(line)
             return None
         except MalformedRecord as error:
-            return UnknownRecord(line, error.why)
+            return second_opinion(line) or UnknownRecord(line, error.why)
 
     def finish(self) -> Iterator[Record]:
         """The stream has ended: all records that are left, the last line being whatever came of it."""
