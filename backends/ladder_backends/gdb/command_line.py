@@ -24,6 +24,8 @@ class CommandLine:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._tail = ""
         self._held_return = False
+        self._prompt = ""
+        self._displaced = False
         self._last_lines: deque[str] = deque(maxlen=5)
         self._partial = ""
 
@@ -38,10 +40,17 @@ class CommandLine:
             text = text[:-1]
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\a", "")
         text = clean(text)
+        if text and self.at_prompt:
+            # The engine speaks unasked, as about a stop: below its prompt, not behind it.
+            self._displaced = True
+            text = f"\n{text}"
         if text:
             self._tail = (self._tail + text)[-_TAIL:]
             *lines, self._partial = (self._partial + text[-4_000:]).split("\n")
             self._last_lines.extend(line for line in lines if line.strip())
+            prompt = _PROMPT.search(self._tail)
+            if prompt is not None:
+                self._prompt, self._displaced = prompt.group().lstrip("\n"), False
         return text
 
     @property
@@ -54,9 +63,13 @@ class CommandLine:
         """The engine waits for a command, not for more lines of one (`>`) or for an answer."""
         return bool(_PROMPT.search(self._tail)) and not self._tail.rstrip().endswith(">")
 
-    def typed(self) -> None:
-        """Note that a line was sent: what was the prompt is now part of a finished line."""
-        self._tail = ""
+    def typed(self) -> str:
+        """Note that a line was sent; returns the prompt where other text has displaced it, to show before the echo."""
+        shown = self._prompt if self._displaced else ""
+        if shown and self._partial:
+            shown = f"\n{shown}"
+        self._tail, self._displaced = "", False
+        return shown
 
     def last_words(self) -> str:
         """The last lines that say something, for the message about an engine that ended."""

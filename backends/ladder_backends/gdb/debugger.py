@@ -82,7 +82,7 @@ class GdbDebugger(GdbDialect):
         await self.start()
         await self._read_symbols(facts)
         if directory is not None:
-            await self.command(f"-environment-cd {mi_string(str(directory.absolute()))}")
+            await self.command(f"-environment-cd {mi_string(_full(directory))}")
         await self.command(f"-exec-arguments {arguments}".rstrip())
         await self._set_environment(program_environment(target.environment))
         self._stop_at_main = target.stop_at_main
@@ -143,17 +143,16 @@ class GdbDebugger(GdbDialect):
     async def _read_core(self, core: Path, *, searched: bool) -> None:
         self.events.said.clear()
         try:
-            answer = await self.command(
-                f"-target-select core {mi_string(str(core.absolute()))}", deadline=LOAD_DEADLINE
-            )
+            answer = await self.command(f"-target-select core {mi_string(_full(core))}", deadline=LOAD_DEADLINE)
         except CommandFailed as refused:
             raise TargetInvalid(f"gdb cannot open {clean_line(core.name)}", refused.what.rstrip(".")) from refused
         said = list(self.events.said)
         if searched:
             program = next((match["program"] for line in said if (match := _GENERATED_BY.search(line))), "")
-            if program.startswith("/") and os.path.isfile(program):
+            facts = _named_by_core(program)
+            if facts is not None:
                 self.emit(EngineNotice(f"program of the core, by its own word: {program}", "information"))
-                await self._read_symbols(ProgramFacts(Path(program)))
+                await self._read_symbols(facts)
                 # The core has to be read again for its libraries to be found.
                 await self._read_core(core, searched=False)
                 return
@@ -167,6 +166,14 @@ class GdbDebugger(GdbDialect):
         signal = next((match["signal"] for line in said if (match := _ENDED_BY.search(line))), "")
         focus = Focus.of(thread=self.events.thread)
         self.emit(TargetStopped("core", signal or "core file", frame, focus, time.monotonic(), fault=bool(signal)))
+
+
+def _full(path: Path) -> str:
+    return str(path.absolute())
+
+
+def _named_by_core(program: str) -> ProgramFacts | None:
+    return ProgramFacts(Path(program)) if program.startswith("/") and os.path.isfile(program) else None
 
 
 def _executable(path: Path) -> ProgramFacts:

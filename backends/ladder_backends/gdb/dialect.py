@@ -93,7 +93,6 @@ class GdbDialect(Debugger):
     ) -> None:
         self.provenance = provenance
         self._make_transport = transport
-        self._transport: Transport | None = None
         self._mi: MiSession | None = None
         self._starting: asyncio.Lock = asyncio.Lock()
         self._listener: Listener | None = None
@@ -169,8 +168,7 @@ class GdbDialect(Debugger):
         async with self._starting:
             if self._mi is not None:
                 return
-            self._transport = self._make_transport(self.engine_command())
-            session = MiSession(self._transport)
+            session = MiSession(self._make_transport(self.engine_command()))
             session.listen(notice=self.events.read, stream=self._stream, ended=self._ended)
             self._mi = session
             await session.start()
@@ -225,9 +223,10 @@ class GdbDialect(Debugger):
             if text:
                 self.emit(ConsoleOutput(text))
             if self._expect_prompt and self._command_line.waits:
-                self._expect_prompt = False
                 self._console_idle.set()
+                # What looks like a question may be output cut at a bracket: only a prompt ends the command.
                 if self._command_line.at_prompt:
+                    self._expect_prompt = False
                     self._follow()
 
     # -- running
@@ -365,7 +364,9 @@ class GdbDialect(Debugger):
         """Type a line; returns when the engine waits for the next one or lets the target run."""
         if self._mi is None or not self._mi.alive:
             raise EngineDied(f"{self.engine} is not running", "", "restart it")
-        self._command_line.typed()
+        prompt = self._command_line.typed()
+        if prompt:
+            self.emit(ConsoleOutput(prompt))
         self._console_idle.clear()
         self._expect_prompt = True
         self._mi.send(Channel.CLI, (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
@@ -390,8 +391,8 @@ class GdbDialect(Debugger):
 
     def resize_program(self, columns: int, rows: int) -> None:
         """Size of the program's terminal."""
-        if self._transport is not None:
-            self._transport.resize(Channel.PROGRAM, columns, rows)
+        if self._mi is not None:
+            self._mi.resize(Channel.PROGRAM, columns, rows)
 
     def _follow(self) -> None:
         if self._following is not None and not self._following.done():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.gdb.translation import exit_code_of, frame_of, number_of, stop_words, text_of
-from ladder_backends.mi.records import AsyncRecord, StreamRecord, UnknownRecord, Value
+from ladder_backends.mi.records import AsyncRecord, ResultRecord, StreamRecord, UnknownRecord, Value, all_values
 from ladder_backends.mi.session import Notice
 from ladder_backends.model.events import (
     BreakpointsChanged,
@@ -65,6 +65,8 @@ class EventReader:
                 reader(self, notice.results)
         elif isinstance(notice, StreamRecord):
             self.read_stream(notice)
+        elif isinstance(notice, ResultRecord):
+            self._taken_back(notice)
         elif isinstance(notice, UnknownRecord):
             raw = decode(notice.raw[:200]).replace("\n", "␊")
             self._emit(EngineNotice(f"the engine sent a line that is not MI ({notice.why}): {raw}"))
@@ -98,6 +100,14 @@ class EventReader:
         word, words, fault = stop_words(results)
         self._emit(TargetStopped(word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault))
 
+    def _taken_back(self, answer: ResultRecord) -> None:
+        """An engine may accept to run and then refuse, as with more watchpoints than the hardware has."""
+        if answer.cls == "error" and self.running:
+            self.running = False
+            words = text_of(answer.results.get("msg")) or "the engine refused to run"
+            focus = self._focus_of({"thread-id": str(self.thread)}) if self.thread is not None else None
+            self._emit(TargetStopped("error", words, None, focus, time.monotonic(), fault=True))
+
     def _exited(self, results: Mapping[str, Value]) -> None:
         self.running = False
         self.alive = False
@@ -124,10 +134,11 @@ class EventReader:
         self._emit(TargetExited(exit_code_of(results)))
 
     def _thread_created(self, results: Mapping[str, Value]) -> None:
-        self._threads += 1
+        # Neighbouring records come as one that holds all ids.
+        self._threads += len(all_values(results, "id"))
 
     def _thread_exited(self, results: Mapping[str, Value]) -> None:
-        self._threads = max(0, self._threads - 1)
+        self._threads = max(0, self._threads - len(all_values(results, "id")))
 
     def _thread_selected(self, results: Mapping[str, Value]) -> None:
         thread = number_of(results.get("id"))

@@ -1,1 +1,1 @@
-"""One state of what is being debugged, the user's intents, and the jump; screens and headless commands use it alike."""
+"""One state of what is debugged, the user's intents, and the jump; screens and headless commands use it alike."""

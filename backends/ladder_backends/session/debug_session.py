@@ -1,105 +1,356 @@
 """One debugger and its state: events in, intents out.
 
-A stop is one notification: the source place comes from the record itself, the visible frames and variables are asked
-for together, and listeners are told once when both answers are in. While the user steps faster than the engine
+A stop is one notification: the source place comes from the record itself, the visible frames and variables are
+asked for together, and listeners are told once when both answers are in. While the user steps faster than the engine
 answers, the newest stop wins and the questions of older ones are dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from ladder_backends.debugger.contract import Debugger, StepKind
-from ladder_backends.debugger.target import Target
-from ladder_backends.model.breakpoint import BreakpointBinding
+from ladder_backends.debugger.contract import Capability, Debugger, FocusRefused, StepKind
+from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
+from ladder_backends.errors import EngineDied, EngineError, LadderError
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
+from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.variable import Variable
-from ladder_backends.session.state import Change, DebugState
+from ladder_backends.session.breakpoints import Breakpoints
+from ladder_backends.session.follower import Follower, ask_instructions, frame_at
+from ladder_backends.session.notifier import Notifier, Subscriber
+from ladder_backends.session.state import Change, DebugState, Run
+from ladder_backends.session.titles import title_of
+from ladder_backends.text import clean_line
 
-Subscriber: TypeAlias = Callable[[Change], None]
+__all__ = ["DebugSession", "Subscriber"]
+
+_MOST_FRAMES = 2_000
+"""Frames that are held at once; a window further down replaces them."""
 
 
 class DebugSession:
-    """Drives one debugger and keeps its `DebugState`."""
+    """Drives one debugger and keeps its `DebugState`.
+
+    Args:
+        debugger: Not opened yet.
+        replacement: Makes another debugger of the kind, for a restart after the engine has died.
+    """
 
     state: DebugState
 
-    def __init__(self, debugger: Debugger) -> None:
-        raise NotImplementedError
+    def __init__(self, debugger: Debugger, *, replacement: Callable[[], Debugger] | None = None) -> None:
+        self.debugger = debugger
+        self.state = DebugState(rung=debugger.rung, provenance=debugger.provenance)
+        self.target: Target | None = None
+        self._replacement = replacement
+        self._notifier = Notifier()
+        self._follower = Follower(debugger, self.state, self._notifier)
+        self._breakpoints = Breakpoints(self.state, self._notifier, self._follower.notice)
+        self._queued: tuple[StepKind, str] | None = None
+        self._stepping: asyncio.Task[None] | None = None
+        debugger.listen(self._take)
+
+    # -- listening
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Call `subscriber` after each coherent change; returns the way to stop that."""
-        raise NotImplementedError
+        return self._notifier.subscribe(subscriber)
 
-    def show_rows(self, *, frames: int, variables: int) -> None:
-        """How many frames and variables the screen shows; each stop asks for that many and no more."""
-        raise NotImplementedError
+    def show_rows(self, *, frames: int, variables: int, instructions: int = 0) -> None:
+        """How many rows of each the screen shows; each stop asks for that many and no more."""
+        rows = self._follower.rows
+        rows.frames, rows.variables, rows.instructions = max(1, frames), max(1, variables), max(0, instructions)
 
-    async def open(self, target: Target) -> None:
-        """Open the debugger on a target and apply stored breakpoints.
+    def tell(self, change: Change) -> None:
+        """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""
+        self._notifier.tell(change)
+
+    def pending(self) -> Sequence[tuple[str, float]]:
+        """Commands without an answer: text and age in seconds."""
+        return self.debugger.pending()
+
+    async def at_rest(self) -> None:
+        """Wait until the target stands or has ended and everything about it is shown."""
+        while True:
+            await self._follower.at_rest.wait()
+            # What was only just allowed to settle may have been followed by the next thing.
+            await asyncio.sleep(0)
+            if self._follower.at_rest.is_set():
+                return
+
+    # -- opening and ending
+
+    async def open(self, target: Target, *, run: bool = True) -> None:
+        """Open the debugger on a target, apply stored breakpoints, and start a program.
+
+        Args:
+            target: What to debug.
+            run: Let a program run at once rather than wait for `resume`.
 
         Raises:
             TargetInvalid, EngineMissing, EngineDied: As the debugger says.
         """
-        raise NotImplementedError
+        state = self.state
+        self.target = target
+        state.title, state.run, state.run_detail = title_of(target), Run.STARTING, ""
+        self._notifier.tell(Change.RUN)
+        try:
+            await self.debugger.open(target)
+        except LadderError as error:
+            if state.run is not Run.DEAD:
+                state.run, state.run_detail = Run.NOTHING, error.line()
+            self._notifier.tell(Change.RUN)
+            raise
+        state.capabilities = self.debugger.capabilities
+        state.provenance = self.debugger.provenance
+        if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
+            state.run = Run.DUMP
+        self._notifier.tell(Change.RUN | Change.FOCUS)
+        if state.capabilities & Capability.BREAKPOINTS:
+            await self._breakpoints.apply(self.debugger, target)
+        if isinstance(target, LaunchTarget) and run:
+            await self._start(StepKind.RUN)
 
-    async def resume(self, kind: StepKind, location: str = "") -> None:
-        """Run, continue, step...; refused with a notice where the target cannot run. Fast repeats are coalesced."""
-        raise NotImplementedError
-
-    async def interrupt(self) -> None:
-        """Stop the target, or a busy engine."""
-        raise NotImplementedError
-
-    async def toggle_breakpoint(self, location: str) -> BreakpointBinding | None:
-        """Set a breakpoint at `file:line`, or take away the one that is there (then None)."""
-        raise NotImplementedError
-
-    async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
-        """Switch a breakpoint on or off."""
-        raise NotImplementedError
-
-    async def select_frame(self, level: int) -> None:
-        """Show another frame: its source place and variables."""
-        raise NotImplementedError
-
-    async def load_frames(self, start: int, count: int) -> None:
-        """Extend or move the stack window."""
-        raise NotImplementedError
-
-    async def switch(self, asked: Focus) -> Focus | None:
-        """Move the focus; state then holds both asked and reached. None, with a notice, where it is refused."""
-        raise NotImplementedError
-
-    async def evaluate(self, expression: str) -> Variable:
-        """The expression's value in the selected frame."""
-        raise NotImplementedError
-
-    async def load_disassembly(self, count: int) -> None:
-        """Fill `state.disassembly` for the selected frame."""
-        raise NotImplementedError
-
-    async def console(self, line: str) -> None:
-        """Type a line into the engine's command line, then follow whatever it changed (focus, frame, breakpoints)."""
-        raise NotImplementedError
-
-    async def complete(self, text: str) -> Sequence[str]:
-        """The engine's completions."""
-        raise NotImplementedError
-
-    def type_to_program(self, raw: bytes) -> None:
-        """Keys for the program's terminal."""
-        raise NotImplementedError
-
-    def resize_program(self, columns: int, rows: int) -> None:
-        """Size of the program's terminal."""
-        raise NotImplementedError
-
-    def pending(self) -> Sequence[tuple[str, float]]:
-        """Commands without an answer: text and age in seconds."""
-        raise NotImplementedError
+    async def restart(self) -> None:
+        """Open the same target with a new engine, where the old one has died or was closed."""
+        if self.target is None or self._replacement is None:
+            self._follower.notice("nothing to restart: open a program first", "warning")
+            return
+        old = self.debugger
+        self._follower.cancel()
+        old.listen(_deaf)
+        with contextlib.suppress(LadderError):
+            await old.close()
+        self.debugger = self._follower.debugger = self._replacement()
+        self.debugger.listen(self._take)
+        self._follower.restarted()
+        try:
+            await self.open(self.target)
+        except LadderError as error:
+            self._follower.failed(error)
 
     async def close(self) -> None:
         """End the debugger."""
-        raise NotImplementedError
+        self._follower.cancel()
+        self._queued = None
+        await self.debugger.close()
+
+    def _take(self, event: Event) -> None:
+        self._follower.take(event)
+        if isinstance(event, BreakpointsChanged):
+            self._breakpoints.changed(event.bindings)
+        elif isinstance(event, TargetStopped):
+            self._run_queued(event)
+        elif isinstance(event, TargetExited | EngineExited):
+            self._queued = None
+
+    # -- running
+
+    async def resume(self, kind: StepKind, location: str = "") -> None:
+        """Run, continue, step...; refused with a notice where the target cannot run. Fast repeats are coalesced."""
+        state = self.state
+        if state.run is Run.DEAD:
+            await self.restart()
+            return
+        if not state.capabilities & Capability.RUN_CONTROL:
+            what = "a dump" if state.run is Run.DUMP else "this target"
+            self._follower.notice(f"{what} cannot run: it shows one moment — run the program to step", "warning")
+            return
+        if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
+            kind = StepKind.RUN
+        if self._follower.running and kind is not StepKind.RUN:
+            if state.run is Run.RUNNING:
+                self._follower.notice("the program is running — interrupt it first (Ctrl-C)", "warning")
+            else:
+                # The step before has not ended yet: of all keys pressed meanwhile the last one counts.
+                self._queued = (kind, location)
+            return
+        if self._follower.running:
+            await self.interrupt()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(2.0):
+                    await self.at_rest()
+        await self._start(kind, location)
+
+    async def interrupt(self) -> None:
+        """Stop the target, or a busy engine."""
+        self._queued = None
+        with self._told():
+            await self.debugger.interrupt()
+
+    async def _start(self, kind: StepKind, location: str = "") -> None:
+        if kind is StepKind.RUN:
+            self._follower.restarted()
+        self._follower.expect_run()
+        try:
+            await self.debugger.resume(kind, location)
+        except LadderError as error:
+            self._follower.stays()
+            # A dead engine has told of itself.
+            if not isinstance(error, EngineDied):
+                self._follower.failed(error)
+
+    def _waits_to_start(self) -> bool:
+        launched = isinstance(self.target, LaunchTarget)
+        return launched and self.state.run in (Run.EXITED, Run.STARTING, Run.NOTHING)
+
+    def _run_queued(self, stop: TargetStopped) -> None:
+        queued, self._queued = self._queued, None
+        # A breakpoint or fault that a key press did not know of is not run over.
+        if queued is not None and stop.reason in ("end-stepping-range", "function-finished", "location-reached"):
+            self._stepping = asyncio.get_running_loop().create_task(self._start(*queued))
+
+    # -- breakpoints
+
+    async def toggle_breakpoint(self, location: str) -> BreakpointBinding | None:
+        """Set a breakpoint at `file:line`, or take away the one that is there (then None)."""
+        present = self._breakpoints.at(location)
+        if present is not None:
+            await self.remove_breakpoint(present)
+            return None
+        return await self.set_breakpoint(location)
+
+    async def set_breakpoint(
+        self, location: str, *, condition: str = "", temporary: bool = False
+    ) -> BreakpointBinding | None:
+        """Set a breakpoint; None, with a notice, where the target takes none."""
+        if not self.state.capabilities & Capability.BREAKPOINTS:
+            self._follower.notice("this target takes no breakpoints", "warning")
+            return None
+        with self._told():
+            binding = await self._breakpoints.set(self.debugger, location, condition, temporary)
+            if binding.state is not BindingState.SET:
+                severity = "error" if binding.state is BindingState.FAILED else "information"
+                self._follower.notice(f"breakpoint {binding.state} at {location}: {binding.why}", severity)
+            return binding
+        return None
+
+    async def remove_breakpoint(self, binding: BreakpointBinding) -> None:
+        """Take a breakpoint away."""
+        with self._told():
+            await self._breakpoints.remove(self.debugger, binding)
+
+    async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
+        """Switch a breakpoint on or off."""
+        with self._told():
+            await self.debugger.enable_breakpoint(binding, enabled)
+
+    # -- looking
+
+    async def select_frame(self, level: int) -> None:
+        """Show another frame: its source place and variables."""
+        state = self.state
+        with self._told():
+            if frame_at(state.frames, level) is None:
+                await self.load_frames(max(0, level - self._follower.rows.frames // 2), self._follower.rows.frames)
+            await self.debugger.select_frame(level)
+            frame = frame_at(state.frames, level)
+            state.selected_frame = level
+            state.place = frame.place if frame is not None else None
+            window = await self.debugger.variables(level, self._follower.rows.variables)
+            # Another frame may have been selected while this one was asked about.
+            if state.selected_frame == level:
+                state.variables = self._follower.mark(window, frame)
+                if self._follower.rows.instructions:
+                    state.disassembly = await ask_instructions(
+                        self.debugger, level, self._follower.rows.instructions
+                    )
+            self._notifier.tell(Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.DISASSEMBLY)
+
+    async def load_frames(self, start: int, count: int) -> None:
+        """Extend or move the stack window."""
+        with self._told():
+            window = await self.debugger.frames(start, count)
+            held = self.state.frames
+            end = held.start + len(held.frames)
+            if held.frames and held.start <= start <= end and start + count - held.start <= _MOST_FRAMES:
+                kept = held.frames[: start - held.start]
+                window = replace(window, frames=(*kept, *window.frames), start=held.start)
+            if not window.frames and held.frames:
+                window = replace(held, more=False)
+            self.state.frames = window
+            self._notifier.tell(Change.FRAMES)
+
+    async def switch(self, asked: Focus) -> Focus | None:
+        """Move the focus; state then holds both asked and reached. None, with a notice, where it is refused."""
+        state = self.state
+        try:
+            reached = await self.debugger.switch(asked)
+        except FocusRefused as refused:
+            state.asked, state.reason = asked, refused.what
+            self._follower.notice(f"{asked.describe()} not reached: {refused.what}", "warning")
+            self._notifier.tell(Change.FOCUS)
+            return None
+        except EngineError as error:
+            self._follower.failed(error)
+            return None
+        self.stand_in(asked, reached)
+        self._follower.look_again(0)
+        return reached
+
+    def stand_in(self, asked: Focus | None, reached: Focus | None, reason: str = "") -> None:
+        """Note a focus that was reached, beside the one that was asked for."""
+        state = self.state
+        state.asked, state.focus = asked, reached
+        if not reason and asked is not None and reached is not None and not reached.satisfies(asked):
+            reason = f"asked for {asked.describe()}, standing in {reached.describe(*asked)}"
+        state.reason = reason
+        self._notifier.tell(Change.FOCUS)
+
+    def look_again(self) -> None:
+        """Ask the engine for everything on screen again."""
+        self._follower.look_again(self.state.selected_frame)
+
+    async def evaluate(self, expression: str) -> Variable:
+        """The expression's value in the selected frame; a refusal is the variable's `error`."""
+        try:
+            return await self.debugger.evaluate(expression, self.state.selected_frame)
+        except LadderError as error:
+            return Variable(clean_line(expression), "", error=error.line())
+
+    async def load_disassembly(self, count: int) -> None:
+        """Fill `state.disassembly` for the selected frame."""
+        with self._told():
+            self.state.disassembly = await ask_instructions(self.debugger, self.state.selected_frame, count)
+            self._notifier.tell(Change.DISASSEMBLY)
+
+    # -- terminals
+
+    async def console(self, line: str) -> None:
+        """Type a line into the engine's command line; whatever it changed is followed."""
+        with self._told():
+            await self.debugger.console(line)
+
+    async def complete(self, text: str) -> Sequence[str]:
+        """The engine's completions; none where it cannot be asked."""
+        try:
+            return await self.debugger.complete(text)
+        except LadderError:
+            return ()
+
+    def type_to_program(self, raw: bytes) -> None:
+        """Keys for the program's terminal."""
+        self.debugger.type_to_program(raw)
+
+    def resize_program(self, columns: int, rows: int) -> None:
+        """Size of the program's terminal."""
+        self.debugger.resize_program(columns, rows)
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """A failure of what the user asked for is one line, and nothing else."""
+        try:
+            yield
+        except EngineDied as error:
+            if self.state.run is not Run.DEAD:
+                self._follower.failed(error)
+        except LadderError as error:
+            self._follower.failed(error)
+
+
+def _deaf(event: Event) -> None:
+    """Hear nothing more of an engine that was replaced."""

@@ -83,6 +83,8 @@ class DebugState:
         title: The target in few words: `segfault`, `vector_add_oob · dump`.
         run_detail: `SIGSEGV, Segmentation fault`, exit code, or why it is dead.
         since: `time.monotonic()` of the last change of `run`.
+        fault: The target stands or ended at a signal or exception, not at a step or breakpoint.
+        exit_code: Exit status of the target's last run, or None.
         asked: The focus that was asked for by the last jump or switch, or None.
         focus: The focus the engine stands in.
         selected_frame: Level of the frame shown.
@@ -95,6 +97,8 @@ class DebugState:
         console_dropped: Lines dropped from the front.
         program: Raw chunks of the program's terminal, bounded.
         program_dropped: Bytes dropped from the front.
+        notice: The last line for the user.
+        notices: The lines before it, newest last, bounded.
     """
 
     rung: str
@@ -102,6 +106,8 @@ class DebugState:
     run: Run = Run.NOTHING
     run_detail: str = ""
     since: float = 0.0
+    fault: bool = False
+    exit_code: int | None = None
     capabilities: Capability = Capability.NONE
     provenance: Provenance = Provenance.ENGINE
     asked: Focus | None = None
@@ -121,6 +127,7 @@ class DebugState:
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
     program_dropped: int = 0
     notice: Notice | None = None
+    notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))
 
 
 @dataclass(slots=True)

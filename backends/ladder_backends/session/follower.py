@@ -1,0 +1,441 @@
+"""Follows an engine: events in, one state out.
+
+A stop is one notification. Its source place comes from the record; frames and variables are asked for together, and
+nothing is told until they are in, or until they are late. While the target runs for less than `RUNNING_AFTER`
+nothing is told either: a step is a step, not a run and a stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ladder_backends.debugger.contract import Capability, Debugger
+from ladder_backends.errors import EngineError, LadderError
+from ladder_backends.model.events import (
+    BreakpointsChanged,
+    ConsoleOutput,
+    EngineExited,
+    EngineNotice,
+    Event,
+    FocusChanged,
+    ProgramOutput,
+    TargetExited,
+    TargetRunning,
+    TargetStopped,
+)
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Frame, FrameWindow
+from ladder_backends.model.grid import Instruction
+from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.notifier import Notifier
+from ladder_backends.session.output import OutputLog
+from ladder_backends.session.state import Change, DebugState, Grid, Notice, Run
+from ladder_backends.session.value_changes import ValueChanges
+
+RUNNING_AFTER = 0.05
+"""Seconds without a stop after which the target is shown as running."""
+
+PATIENCE = 0.12
+"""Seconds that a stop waits for its variables before it is shown without them."""
+
+_Answer = TypeVar("_Answer")
+
+_STOPPED_CHANGE = Change.RUN | Change.FOCUS | Change.FRAMES | Change.VARIABLES | Change.SOURCE | Change.DISASSEMBLY
+
+
+@dataclass(slots=True)
+class Rows:
+    """How much the screen shows of each list."""
+
+    frames: int = 30
+    variables: int = 60
+    instructions: int = 0
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What was asked about one place; None is late."""
+
+    frames: asyncio.Task[FrameWindow]
+    variables: asyncio.Task[VariableWindow]
+    grid: asyncio.Task[Grid] | None
+    instructions: asyncio.Task[tuple[Instruction, ...]] | None
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        return [task for task in (self.frames, self.variables, self.grid, self.instructions) if task is not None]
+
+
+class Follower:
+    """Keeps a `DebugState` in step with a debugger's events.
+
+    Attributes:
+        debugger: The engine that is followed; a restart puts another one here.
+        running: The target runs, whether that is shown already or not.
+        rows: How much each stop asks for.
+        at_rest: Set while nothing runs and no answer is awaited.
+    """
+
+    def __init__(self, debugger: Debugger, state: DebugState, notifier: Notifier) -> None:
+        self.debugger = debugger
+        self.running = False
+        self.rows = Rows()
+        self.at_rest = asyncio.Event()
+        self.at_rest.set()
+        self._state = state
+        self._notifier = notifier
+        self._output = OutputLog(state)
+        self._values = ValueChanges()
+        self._stop = 0
+        self._asking: asyncio.Task[None] | None = None
+        self._unseen: TargetStopped | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._shown_at = 0.0
+
+    # -- events
+
+    def take(self, event: Event) -> None:
+        """Take one event."""
+        if isinstance(event, ConsoleOutput):
+            self._output.console(event.text)
+            self._notifier.tell(Change.CONSOLE)
+        elif isinstance(event, ProgramOutput):
+            self._output.program(event.raw)
+            self._notifier.tell(Change.PROGRAM)
+        elif isinstance(event, TargetRunning):
+            self._run(event)
+        elif isinstance(event, TargetStopped):
+            self._stopped(event)
+        elif isinstance(event, TargetExited):
+            self._exited(event)
+        elif isinstance(event, FocusChanged):
+            self._focus_changed(event)
+        elif isinstance(event, EngineNotice):
+            self.notice(event.text, event.severity)
+        elif isinstance(event, EngineExited):
+            self._engine_exited(event)
+        elif isinstance(event, BreakpointsChanged):
+            self._notifier.tell(Change.BREAKPOINTS)
+
+    def notice(self, text: str, severity: str = "information") -> None:
+        """Tell the user one line."""
+        notice = Notice(" ".join(text.split()), severity)
+        self._state.notice = notice
+        self._state.notices.append(notice)
+        self._notifier.tell(Change.NOTICE)
+
+    def failed(self, error: LadderError) -> None:
+        """Tell the user of an error in one line."""
+        self.notice(error.line(), "error")
+
+    def restarted(self) -> None:
+        """Forget what belonged to an earlier run of the program."""
+        self._values.forget()
+
+    def expect_run(self) -> None:
+        """The engine is about to be told to run: what it tells until then is part of that run's notification."""
+        self.at_rest.clear()
+        self._notifier.hold()
+        self._stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(RUNNING_AFTER, self._notifier.release)
+
+    def stays(self) -> None:
+        """The engine refused to run."""
+        if not self.running and self._asking is None:
+            self._stop_timer()
+            self._notifier.release()
+            self.at_rest.set()
+
+    def cancel(self) -> None:
+        """Ask nothing more."""
+        self._drop_questions()
+        self._stop_timer()
+
+    def _run(self, event: TargetRunning) -> None:
+        self.running = True
+        self.at_rest.clear()
+        unseen = self._unseen
+        self._drop_questions()
+        if unseen is not None and time.monotonic() - self._shown_at > 2 * PATIENCE:
+            # Steps come faster than their answers: show at least where they pass.
+            self._show(unseen, FrameWindow((unseen.frame,) if unseen.frame else ()), VariableWindow())
+            self._notifier.tell(_STOPPED_CHANGE)
+            self._notifier.release()
+        self._notifier.hold()
+        self._stop_timer()
+        self._timer = asyncio.get_running_loop().call_later(RUNNING_AFTER, self._show_running, event)
+
+    def _show_running(self, event: TargetRunning) -> None:
+        self._timer = None
+        state = self._state
+        state.run, state.run_detail, state.since, state.fault = Run.RUNNING, "", event.at, False
+        self._clear_place()
+        self._notifier.tell(_STOPPED_CHANGE)
+        self._notifier.release()
+
+    def _stopped(self, event: TargetStopped) -> None:
+        self.running = False
+        self._stop += 1
+        self._stop_timer()
+        self._drop_questions()
+        self._notifier.hold()
+        self._unseen = event
+        self._ask(self._follow_stop(event))
+
+    def _exited(self, event: TargetExited) -> None:
+        state = self._state
+        self.running = False
+        self._stop_timer()
+        self._drop_questions()
+        if event.signal:
+            detail = f"ended by {event.signal}"
+        elif event.code is None:
+            # The record of a signal's death comes in two parts; the first knows less than what is shown.
+            detail = state.run_detail if state.run is Run.EXITED else "gone"
+        else:
+            detail = "exited normally" if event.code == 0 else f"exited with code {event.code}"
+        state.run, state.run_detail, state.since = Run.EXITED, detail, time.monotonic()
+        state.exit_code, state.fault = event.code, bool(event.signal)
+        self._clear_place()
+        self._values.forget()
+        self._notifier.tell(_STOPPED_CHANGE)
+        self._notifier.release()
+        self.at_rest.set()
+
+    def _engine_exited(self, event: EngineExited) -> None:
+        state = self._state
+        self.running = False
+        self._stop_timer()
+        self._drop_questions()
+        state.run, state.since = Run.DEAD, time.monotonic()
+        self._clear_place()
+        state.capabilities = Capability.NONE
+        name = self.debugger.name
+        if event.expected:
+            state.run_detail = f"{name} has ended"
+        else:
+            state.run_detail = f"{name} died{_status_words(event.status)}"
+            words = event.last_words.strip().splitlines()
+            said = f"; its last words: {words[-1]}" if words else ""
+            self.notice(f"{state.run_detail}{said} — run again to restart it", "error")
+        self._notifier.tell(_STOPPED_CHANGE | Change.BREAKPOINTS)
+        self._notifier.release()
+        self.at_rest.set()
+
+    def _focus_changed(self, event: FocusChanged) -> None:
+        if self.running or self._state.run not in (Run.STOPPED, Run.DUMP):
+            return
+        if event.focus is not None:
+            self._state.focus = event.focus
+        level = event.frame.level if event.frame is not None else self._state.selected_frame
+        self.look_again(level)
+
+    # -- questions
+
+    def look_again(self, level: int = 0) -> None:
+        """Ask for everything on screen again, as after a change of focus; `level` is the frame selected now."""
+        self._drop_questions()
+        self._ask(self._follow_focus(level))
+
+    def _ask(self, questions: Coroutine[Any, Any, None]) -> None:
+        self.at_rest.clear()
+        self._asking = task = asyncio.get_running_loop().create_task(questions)
+        task.add_done_callback(self._asked)
+
+    def _asked(self, task: asyncio.Task[None]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is None:
+            return
+        self._notifier.release()
+        self.at_rest.set()
+        if not isinstance(error, LadderError):
+            raise error
+        self.failed(error)
+
+    def _drop_questions(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking = None
+        self._unseen = None
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    async def _follow_stop(self, event: TargetStopped) -> None:
+        focus = event.focus
+        answers = self._send(0, self.rows.frames, focus)
+        try:
+            await _settle(answers)
+            frames = _answer(answers.frames, FrameWindow())
+            variables = _answer(answers.variables, VariableWindow(note="reading …"))
+            self._show(event, frames, variables)
+            self._show_rest(answers)
+            self._unseen = None
+            self._notifier.tell(_STOPPED_CHANGE | Change.BREAKPOINTS)
+            self._notifier.release()
+            await self._late(answers)
+        finally:
+            self._over(answers)
+
+    async def _follow_focus(self, level: int) -> None:
+        state = self._state
+        answers = self._send(level, max(self.rows.frames, level + 1), state.focus)
+        try:
+            await _settle(answers)
+            frames = _answer(answers.frames, state.frames)
+            state.frames = frames
+            state.selected_frame = level
+            frame = frame_at(frames, level)
+            state.place = frame.place if frame is not None else None
+            variables = _answer(answers.variables, VariableWindow(frame_level=level, note="reading …"))
+            state.variables = self.mark(variables, frame)
+            self._show_rest(answers)
+            self._notifier.tell(_STOPPED_CHANGE)
+            await self._late(answers)
+        finally:
+            self._over(answers)
+
+    def _send(self, level: int, frames: int, focus: Focus | None) -> _Answers:
+        loop = asyncio.get_running_loop()
+        debugger, rows = self.debugger, self.rows
+        device = debugger.capabilities & Capability.DEVICE_FOCUS and focus is not None and "block" in focus
+        return _Answers(
+            frames=loop.create_task(debugger.frames(0, frames)),
+            variables=loop.create_task(debugger.variables(level, rows.variables)),
+            grid=loop.create_task(ask_grid(debugger, focus)) if device and focus is not None else None,
+            instructions=(
+                loop.create_task(ask_instructions(debugger, level, rows.instructions))
+                if rows.instructions
+                else None
+            ),
+        )
+
+    async def _late(self, answers: _Answers) -> None:
+        """Show what came after the stop was shown."""
+        late = [task for task in answers.tasks() if not task.done()]
+        if not late:
+            return
+        await asyncio.wait(late)
+        if answers.variables in late:
+            state = self._state
+            frame = frame_at(state.frames, state.selected_frame)
+            variables = _answer(answers.variables, VariableWindow())
+            state.variables = self.mark(variables, frame)
+        self._show_rest(answers)
+        self._notifier.tell(Change.VARIABLES | Change.GRID | Change.DISASSEMBLY)
+
+    def _over(self, answers: _Answers) -> None:
+        for task in answers.tasks():
+            task.cancel()
+        if asyncio.current_task() is self._asking:
+            self._asking = None
+            if not self.running:
+                self.at_rest.set()
+
+    # -- state
+
+    def mark(self, window: VariableWindow, frame: Frame | None) -> VariableWindow:
+        """Variables of a frame with those marked that differ from the previous stop in its function."""
+        return self._values.mark(window, frame.function if frame is not None else "", self._stop)
+
+    def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:
+        state = self._state
+        top = event.frame
+        if frames.frames and top is not None and frames.frames[0].level == top.level:
+            # Only the record tells the arguments' values.
+            first = replace(frames.frames[0], arguments=frames.frames[0].arguments or top.arguments)
+            frames = replace(frames, frames=(first, *frames.frames[1:]))
+        elif not frames.frames and top is not None:
+            frames = FrameWindow((top,))
+        innermost = frame_at(frames, 0)
+        state.run = Run.STOPPED if self.debugger.capabilities & Capability.RUN_CONTROL else Run.DUMP
+        state.run_detail, state.since, state.fault = event.description, event.at, event.fault
+        state.focus = event.focus
+        state.frames, state.selected_frame = frames, 0
+        state.place = (
+            top.place if top is not None and top.place is not None else innermost.place if innermost else None
+        )
+        state.variables = self.mark(variables, innermost)
+        state.disassembly = ()
+        self._shown_at = time.monotonic()
+
+    def _show_rest(self, answers: _Answers) -> None:
+        state = self._state
+        if answers.grid is not None and answers.grid.done():
+            state.grid = _answer(answers.grid, Grid())
+            self._notifier.tell(Change.GRID)
+        elif answers.grid is None and (state.grid.warps or state.grid.blocks):
+            state.grid = Grid()
+            self._notifier.tell(Change.GRID)
+        if answers.instructions is not None and answers.instructions.done():
+            state.disassembly = _answer(answers.instructions, ())
+
+    def _clear_place(self) -> None:
+        state = self._state
+        state.frames, state.variables, state.disassembly = FrameWindow(), VariableWindow(), ()
+        state.place, state.selected_frame = None, 0
+        if state.run is not Run.RUNNING:
+            state.focus, state.grid = None, Grid()
+
+
+async def ask_grid(debugger: Debugger, focus: Focus) -> Grid:
+    """Kernels, blocks of the focused kernel, warps of the focused block; what cannot be had is empty."""
+    kernels, blocks, warps = await asyncio.gather(
+        debugger.kernels(),
+        debugger.blocks(focus.index("kernel") or 0),
+        debugger.warps(focus),
+        return_exceptions=True,
+    )
+    for answer in (kernels, blocks, warps):
+        if isinstance(answer, BaseException) and not isinstance(answer, EngineError):
+            raise answer
+    return Grid(
+        kernels=() if isinstance(kernels, BaseException) else tuple(kernels),
+        blocks=() if isinstance(blocks, BaseException) else tuple(blocks),
+        warps=() if isinstance(warps, BaseException) else tuple(warps),
+    )
+
+
+async def ask_instructions(debugger: Debugger, level: int, count: int) -> tuple[Instruction, ...]:
+    """Instructions round a frame's program counter."""
+    return tuple(await debugger.disassemble(level, count))
+
+
+def frame_at(frames: FrameWindow, level: int) -> Frame | None:
+    """The frame of a level, where the window holds it."""
+    position = level - frames.start
+    return frames.frames[position] if 0 <= position < len(frames.frames) else None
+
+
+async def _settle(answers: _Answers) -> None:
+    """Wait for all answers, but for no more than the frames longer than `PATIENCE`."""
+    await asyncio.wait(answers.tasks(), timeout=PATIENCE)
+    if not answers.frames.done():
+        with contextlib.suppress(EngineError):
+            await answers.frames
+
+
+def _answer(task: asyncio.Task[_Answer], otherwise: _Answer) -> _Answer:
+    """The task's result, or `otherwise` where it is late or the engine had none."""
+    if not task.done() or task.cancelled():
+        return otherwise
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if not isinstance(error, EngineError):
+        raise error
+    if isinstance(otherwise, VariableWindow):
+        return replace(otherwise, note=str(error))
+    return otherwise
+
+
+def _status_words(status: int | None) -> str:
+    if status is None:
+        return ""
+    return f" (signal {-status})" if status < 0 else f" (status {status})"
