@@ -38,7 +38,7 @@ from ladder_backends.text import clean_line
 OPEN_DEADLINE = 600.0
 """Seconds for opening a dump; one with all of a GPU's memory has a hundred gigabytes."""
 
-_NOISE = ("unknown ABI version", "CUDA ELF Image contains")
+_NOISE = ("CUDA ELF Image contains unknown ABI version", "No exception was found on any device")
 _NO_FOCUS = ("Focus is not set", "No CUDA", "not focused")
 _BAD_COORDINATES = "Invalid coordinates"
 _SECOND_DUMP = re.compile(r"\s*tar\w*\s+cudac\w*", re.IGNORECASE)
@@ -100,7 +100,7 @@ class CudaGdbDebugger(GdbDialect):
         return replace(command, environment=environment, expendable=True)
 
     def emit(self, event: Event) -> None:
-        """Hand an event on, unless it is a warning that every dump brings."""
+        """Hand an event on, unless it is a warning that says nothing, or what the stop says anyway."""
         if isinstance(event, EngineNotice) and any(words in event.text for words in _NOISE):
             return
         super().emit(event)

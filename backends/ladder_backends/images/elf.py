@@ -6,11 +6,13 @@ count is compared with the bytes that are there.
 
 from __future__ import annotations
 
-import mmap
+import contextlib
+import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 ELF_MAGIC = b"\x7fELF"
 HEADER_SIZE = 64
@@ -70,13 +72,13 @@ class ElfHeader:
         return self.section_offset + self.section_count * SECTION_SIZE
 
 
-def read_header(head: bytes | bytearray | memoryview | mmap.mmap) -> ElfHeader:
+def read_header(head: bytes) -> ElfHeader:
     """Read an ELF header from the first bytes of a file.
 
     Raises:
         ElfInvalid: Too short, not ELF, or of a class that is not read here.
     """
-    if len(head) < 4 or bytes(head[:4]) != ELF_MAGIC:
+    if not head.startswith(ELF_MAGIC):
         raise ElfInvalid("it is not an ELF file")
     if len(head) < HEADER_SIZE:
         raise ElfInvalid(f"it ends inside the ELF header, after {len(head)} of {HEADER_SIZE} bytes")
@@ -104,43 +106,89 @@ class Section:
     entry_size: int
 
 
+class Bytes(Protocol):
+    """Where an image's bytes are; `size` bytes from 0."""
+
+    size: int
+
+    def read(self, offset: int, size: int) -> bytes:
+        """The bytes there; fewer where the file has become shorter."""
+
+
+class FileBytes:
+    """A file, read piece by piece: one that is cut meanwhile gives an error, where a mapping gives SIGBUS."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self.size = os.fstat(descriptor).st_size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Read there."""
+        return os.pread(self._descriptor, size, offset)
+
+
+class MemoryBytes:
+    """Bytes in memory."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.size = len(content)
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Slice there."""
+        return self._content[offset : offset + size]
+
+
+class Window:
+    """A part of other bytes: a section that is an image itself."""
+
+    def __init__(self, whole: Bytes, offset: int, size: int) -> None:
+        self._whole = whole
+        self._offset = offset
+        self.size = size
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Read there, never beyond the part."""
+        return self._whole.read(self._offset + offset, max(0, min(size, self.size - offset)))
+
+
 class ElfImage:
-    """An ELF image in memory or mapped from a file.
+    """An ELF image in a file, in memory, or inside another one.
 
     Attributes:
         header: The ELF header.
         sections: All sections, in the file's order.
     """
 
-    def __init__(self, buffer: memoryview) -> None:
+    def __init__(self, content: Bytes) -> None:
         """Read headers and section names.
 
         Raises:
             ElfInvalid: Not ELF, or cut, or the section table contradicts the size.
         """
-        self._buffer = buffer
-        self.header = read_header(buffer)
+        self._content = content
+        self.header = read_header(content.read(0, HEADER_SIZE))
         self.sections = tuple(self._read_sections())
 
     @classmethod
-    def open(cls, path: Path) -> ElfImage:
-        """Map a file.
+    @contextlib.contextmanager
+    def open(cls, path: Path) -> Iterator[ElfImage]:
+        """Read a file, which stays open for the `with` block.
 
         Raises:
             OSError: It cannot be read.
             ElfInvalid: It is not ELF or contradicts itself.
         """
-        with path.open("rb") as file:
-            try:
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            except ValueError as error:
-                raise ElfInvalid("it is empty") from error
-        return cls(memoryview(mapped))
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            yield cls(FileBytes(descriptor))
+        finally:
+            os.close(descriptor)
 
     @property
     def size(self) -> int:
         """Bytes of the image."""
-        return len(self._buffer)
+        return self._content.size
 
     def _read_sections(self) -> Iterator[Section]:
         header = self.header
@@ -157,25 +205,38 @@ class ElfImage:
         rows = list(_SECTION.iter_unpack(table))
         if names_at >= len(rows):
             raise ElfInvalid("its section names are missing")
-        names = bytes(self._slice(rows[names_at][4], rows[names_at][5], "the section names"))
+        names = self._slice(rows[names_at][4], rows[names_at][5], "the section names")
         for row in rows:
             name, kind, _, address, offset, size, link, info, _, entry = row
             yield Section(_string(names, name), kind, address, offset, size, link, info, entry)
 
-    def _slice(self, offset: int, size: int, what: str) -> memoryview:
-        if offset + size > len(self._buffer):
-            raise ElfInvalid(f"{what} lies beyond the end, at {offset + size} of {len(self._buffer)} bytes")
-        return self._buffer[offset : offset + size]
+    def _slice(self, offset: int, size: int, what: str) -> bytes:
+        if offset + size > self.size:
+            raise ElfInvalid(f"{what} lies beyond the end, at {offset + size} of {self.size} bytes")
+        content = self._content.read(offset, size)
+        if len(content) != size:
+            raise ElfInvalid(f"{what} could not be read whole; the file was changed meanwhile")
+        return content
 
-    def content(self, section: Section) -> memoryview:
+    def content(self, section: Section) -> bytes:
         """The section's bytes.
 
         Raises:
             ElfInvalid: The section lies beyond the end of the file.
         """
         if section.type == SHT_NOBITS:
-            return memoryview(b"")
+            return b""
         return self._slice(section.offset, section.size, f"section {section.name}")
+
+    def image_in(self, section: Section) -> ElfImage:
+        """The image that a section holds; only its headers are read.
+
+        Raises:
+            ElfInvalid: It is none, or lies beyond the end.
+        """
+        if section.offset + section.size > self.size:
+            raise ElfInvalid(f"section {section.name} lies beyond the end")
+        return ElfImage(Window(self._content, section.offset, section.size))
 
     def section(self, name: str) -> Section | None:
         """The first section of that name."""
@@ -188,10 +249,10 @@ class ElfImage:
             ElfInvalid: One does not.
         """
         for section in self.sections:
-            if section.type != SHT_NOBITS and section.offset + section.size > len(self._buffer):
+            if section.type != SHT_NOBITS and section.offset + section.size > self.size:
                 raise ElfInvalid(
                     f"section {section.name} lies beyond the end, at {section.offset + section.size}"
-                    f" of {len(self._buffer)} bytes"
+                    f" of {self.size} bytes"
                 )
 
     def symbol_names(self) -> Iterator[str]:
@@ -200,7 +261,7 @@ class ElfImage:
             if table.type not in (SHT_SYMTAB, SHT_DYNSYM) or table.link >= len(self.sections):
                 continue
             try:
-                rows, strings = self.content(table), bytes(self.content(self.sections[table.link]))
+                rows, strings = self.content(table), self.content(self.sections[table.link])
             except ElfInvalid:
                 continue
             whole = len(rows) // SYMBOL_SIZE * SYMBOL_SIZE
@@ -214,7 +275,7 @@ class ElfImage:
         if dynamic is None or dynamic.link >= len(self.sections):
             return ()
         try:
-            rows, strings = self.content(dynamic), bytes(self.content(self.sections[dynamic.link]))
+            rows, strings = self.content(dynamic), self.content(self.sections[dynamic.link])
         except ElfInvalid:
             return ()
         whole = len(rows) // _DYNAMIC.size * _DYNAMIC.size
@@ -228,7 +289,7 @@ class ElfImage:
         if note is None:
             return ""
         try:
-            content = bytes(self.content(note))
+            content = self.content(note)
         except ElfInvalid:
             return ""
         if len(content) < _NOTE.size:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ladder_backends.images.elf import ELF_MAGIC, ElfImage, ElfInvalid
+from ladder_backends.images.elf import ELF_MAGIC, ElfImage, ElfInvalid, MemoryBytes
 from ladder_backends.images.names import stub_kernel
 
 _REGION = struct.Struct("<IHHQ")
@@ -52,7 +52,8 @@ class DeviceCode:
 def carries_device_code(path: Path) -> bool:
     """Whether a program or library carries a CUDA fat binary; False for anything that cannot be read."""
     try:
-        sections = ElfImage.open(path).sections
+        with ElfImage.open(path) as image:
+            sections = image.sections
     except (OSError, ElfInvalid):
         return False
     return any(section.name in _FATBIN_SECTIONS and section.size for section in sections)
@@ -65,7 +66,11 @@ def read_device_code(path: Path) -> DeviceCode:
         OSError: It cannot be read.
         ElfInvalid: It is not an ELF file.
     """
-    image = ElfImage.open(path)
+    with ElfImage.open(path) as image:
+        return _device_code(image)
+
+
+def _device_code(image: ElfImage) -> DeviceCode:
     kernels: set[str] = set()
     present = False
     for section in image.sections:
@@ -73,19 +78,19 @@ def read_device_code(path: Path) -> DeviceCode:
             present = True
             kernels.update(_cubin_kernels(image.content(section)))
     constants = image.section(".rodata")
-    registered = b"\0" + bytes(image.content(constants)) + b"\0" if constants is not None and present else b""
+    registered = b"\0" + image.content(constants) + b"\0" if constants is not None and present else b""
     kernels.update(name.decode() for name in _MANGLED.findall(registered))
     kernels.update(filter(None, map(stub_kernel, image.symbol_names() if present else ())))
     libraries = tuple(name for name in image.needed() if not _SYSTEM_LIBRARY.match(name))
     return DeviceCode(present, frozenset(kernels), libraries, registered)
 
 
-def _cubin_kernels(fatbin: memoryview) -> Iterator[str]:
+def _cubin_kernels(fatbin: bytes) -> Iterator[str]:
     for payload in _payloads(fatbin):
-        if bytes(payload[:4]) != ELF_MAGIC:
+        if not payload.startswith(ELF_MAGIC):
             continue
         try:
-            sections = ElfImage(payload).sections
+            sections = ElfImage(MemoryBytes(payload)).sections
         except ElfInvalid:
             continue
         for section in sections:
@@ -93,7 +98,7 @@ def _cubin_kernels(fatbin: memoryview) -> Iterator[str]:
                 yield section.name.removeprefix(".text.")
 
 
-def _payloads(fatbin: memoryview) -> Iterator[memoryview]:
+def _payloads(fatbin: bytes) -> Iterator[bytes]:
     position = 0
     while position + _REGION.size <= len(fatbin):
         magic, _, header_size, size = _REGION.unpack_from(fatbin, position)

@@ -82,18 +82,13 @@ def read_gpu_dump(path: Path) -> GpuDump:
     size = _size_of(path, shown)
     try:
         _check_head(path, size, shown)
-        image = ElfImage.open(path)
-        image.check_extents()
+        with ElfImage.open(path) as image:
+            image.check_extents()
+            if image.section(".cudbg.devtbl") is None:
+                raise TargetInvalid(f"{shown} cannot be opened", "it names no device", "make the dump again")
+            kernels, symbols = _kernels(image)
     except OSError as error:
         raise _unreadable(shown, error) from error
-    except ElfInvalid as error:
-        raise _cut(shown, str(error)) from error
-    if image.section(".cudbg.devtbl") is None:
-        raise TargetInvalid(
-            f"{shown} cannot be opened", "it is a CUDA core without a device table", "make the dump again"
-        )
-    try:
-        kernels, symbols = _kernels(image)
     except (ElfInvalid, struct.error) as error:
         raise _cut(shown, str(error)) from error
     return GpuDump(path, size, kernels, symbols)
@@ -197,7 +192,7 @@ def _modules(image: ElfImage) -> Iterator[_Module]:
         if not section.name.startswith(".cudbg.relfimg."):
             continue
         try:
-            sections = ElfImage(image.content(section)).sections
+            sections = image.image_in(section).sections
         except ElfInvalid:
             # A module that cannot be read names no kernel; that does not make the dump invalid.
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ladder_backends.images.names import base_name
 from ladder_backends.model.finding import CodeLocation, Finding
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
 from ladder_backends.model.grid import LANES, BlockRange, Kernel, ThreadRun, delinear, linear
@@ -44,11 +45,13 @@ def alternatives_of_finding(finding: Finding) -> tuple[Alternative, ...]:
 def outside_grid(kernel: Kernel, block: Dim3, thread: Dim3 | None) -> str:
     """Why coordinates cannot exist in a kernel, or an empty string."""
     if _beyond(block, kernel.grid_dim):
-        grid = format_coordinate(kernel.grid_dim)
-        return f"block {format_coordinate(block)} is outside the grid of {kernel.name}, which has {grid} blocks"
+        size = format_coordinate(kernel.grid_dim)
+        return f"block {format_coordinate(block)} is outside the grid of {base_name(kernel.name)}, of {size} blocks"
     if thread is not None and _beyond(thread, kernel.block_dim):
         size = format_coordinate(kernel.block_dim)
-        return f"thread {format_coordinate(thread)} is outside the blocks of {kernel.name}, of {size} threads"
+        return (
+            f"thread {format_coordinate(thread)} is outside a block of {base_name(kernel.name)}, of {size} threads"
+        )
     return ""
 
 
@@ -90,9 +93,9 @@ def held_block_alternatives(
 ) -> tuple[str, tuple[Alternative, ...]]:
     """Why a block cannot be reached, and the nearest block that can."""
     if not ranges:
-        return f"the dump holds no block of {kernel.name}", ()
+        return f"the dump holds no block of {base_name(kernel.name)}", ()
     spans = ", ".join(_blocks(each) for each in ranges[:_MOST_RUNS]) + (", ..." if len(ranges) > _MOST_RUNS else "")
-    reason = f"the dump does not hold block {format_coordinate(block)} of {kernel.name}, only {spans}"
+    reason = f"the dump does not hold block {format_coordinate(block)} of {base_name(kernel.name)}, only {spans}"
     if not all(kernel.grid_dim):
         nearest = ranges[0].first
     else:
