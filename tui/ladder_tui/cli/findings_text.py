@@ -81,8 +81,7 @@ def _lane_lines(members: list[Finding]) -> Iterator[str]:
     if not lanes:
         lanes = [(one.block, one.thread) for one in members if one.block is not None and one.thread is not None]
     ranges = list(lane_ranges(lanes))
-    for words in ranges[:_BLOCKS]:
-        yield words
+    yield from ranges[:_BLOCKS]
     if len(ranges) > _BLOCKS:
         yield f"and {plural(len(ranges) - _BLOCKS, 'more block')}"
 

@@ -24,8 +24,16 @@ def _is_terminal() -> bool:
 def print_json(document: Mapping[str, object]) -> None:
     """Print one strict JSON document; non-ASCII is escaped where the terminal's encoding could not hold it."""
     wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(document, indent=1, ensure_ascii=not wide, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    encode = json.JSONEncoder(ensure_ascii=not wide, allow_nan=False).encode
+    # A key a line, and a row of a table a line: for diff, grep and the eye.
+    entries = []
+    for key, value in document.items():
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            rows = ",\n".join(f"  {encode(row)}" for row in value)
+            entries.append(f" {encode(key)}: [\n{rows}\n ]")
+        else:
+            entries.append(f" {encode(key)}: {encode(value)}")
+    sys.stdout.write("{\n" + ",\n".join(entries) + "\n}\n")
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -1,0 +1,78 @@
+"""`demo`: broken programs and shipped cases to try the console on."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from ladder_tui.cli.output import headless, print_json, print_lines
+from ladder_tui.cli.parser import add_json, add_record, add_screen
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Arguments of `demo`."""
+    parser.add_argument("name", nargs="?", help="which one; without it all are listed")
+    parser.add_argument(
+        "--install-cuda-gdb", action="store_true", help="unpack Debian's cuda-gdb for the GPU demos, without root"
+    )
+    add_json(parser)
+    add_record(parser)
+    add_screen(parser)
+
+
+def run(arguments: Namespace) -> int:
+    """Open a demo, list them, or install what the GPU demos need."""
+    if arguments.install_cuda_gdb:
+        from ladder_tui.cli.install_cuda_gdb import install
+
+        code = install()
+        if code or arguments.name is None:
+            return code
+    if arguments.name is None:
+        return _list(json_wanted=arguments.json)
+
+    from pathlib import Path
+
+    from ladder_demos.catalogue import DemoKind, find_demo
+
+    demo = find_demo(arguments.name)
+    screen = not headless(json_wanted=arguments.json)
+    record = Path(arguments.record) if arguments.record else None
+    if demo.kind is DemoKind.CASE:
+        if screen:
+            from ladder_tui.cli.screen import show
+            from ladder_tui.opening import Opening
+
+            return show(Opening(files=(demo.path,), record=record), theme=arguments.theme)
+        from ladder_tui.cli.opened_text import print_opened
+
+        return print_opened([demo.path], json_wanted=arguments.json)
+
+    from ladder_backends.debugger.target import LaunchTarget
+    from ladder_demos.compile import compile_demo
+
+    target = LaunchTarget(compile_demo(demo))
+    if screen:
+        from ladder_tui.cli.screen import show
+        from ladder_tui.opening import Opening
+
+        return show(Opening(target=target, debugger=demo.rung, record=record), theme=arguments.theme)
+    from ladder_tui.cli.session_run import run_to_the_end
+
+    return run_to_the_end(target, debugger=demo.rung, json_wanted=arguments.json, record=arguments.record)
+
+
+def _list(*, json_wanted: bool) -> int:
+    from ladder_demos.catalogue import DEMOS
+
+    if json_wanted:
+        rows = [
+            {"name": demo.name, "title": demo.title, "shows": demo.shows, "rung": demo.rung, "kind": str(demo.kind)}
+            for demo in DEMOS
+        ]
+        print_json({"format": 1, "demos": rows})
+        return 0
+    width = max(len(demo.name) for demo in DEMOS)
+    for demo in DEMOS:
+        print_lines([f"{demo.name:{width}}  {demo.title}", f"{'':{width}}  {demo.shows}"])
+    print_lines(["", "ladder-tui demo NAME opens one; none needs a GPU"])
+    return 0

@@ -1,0 +1,83 @@
+"""`jump`: stand in a lane of a GPU core dump and say what it sees."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ladder_tui.cli.output import print_json, print_lines, say
+from ladder_tui.cli.parser import UsageError, add_json, add_tui
+
+if TYPE_CHECKING:
+    from ladder_backends.model.focus import Dim3, Focus
+    from ladder_backends.session.jump import JumpOutcome
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Arguments of `jump`."""
+    parser.add_argument("files", nargs="*", help="a case, or dump and program in any order")
+    parser.add_argument("--dump", metavar="D", help="GPU core dump; may be packed as .xz")
+    parser.add_argument("--exe", metavar="E", help="the program that the dump is of")
+    parser.add_argument("--block", metavar="x,y,z", type=_coordinate, help="block of the lane")
+    parser.add_argument("--thread", metavar="x,y,z", type=_coordinate, help="thread of the lane in its block")
+    parser.add_argument("--kernel", metavar="N", type=int, help="kernel, where the dump holds several")
+    add_json(parser)
+    add_tui(parser)
+    parser.epilog = "Without coordinates it stands where the dump itself points: the faulting lane."
+
+
+def run(arguments: Namespace) -> int:
+    """Print the lane; exit code 1 where it is not the one that was asked for."""
+    from ladder_backends.model.focus import Focus
+
+    if arguments.thread is not None and arguments.block is None:
+        raise UsageError("jump", "--thread needs --block", "a thread is counted within its block")
+    asked = Focus.of(kernel=arguments.kernel, block=arguments.block, thread=arguments.thread)
+    paths = [Path(name) for name in (arguments.dump, arguments.exe, *arguments.files) if name]
+    if not paths:
+        raise UsageError(
+            "jump", "no dump was named", "ladder-tui jump --dump D --exe E --block 3,0,0 --thread 232,0,0"
+        )
+    if arguments.tui:
+        from ladder_tui.cli.screen import show
+        from ladder_tui.opening import Opening
+
+        return show(Opening(files=tuple(paths), focus=asked), theme=arguments.theme)
+
+    from ladder_backends.session.jump_json import jump_exit_code, jump_json
+
+    outcome = _jump(paths, asked)
+    if arguments.json:
+        print_json(jump_json(outcome))
+    else:
+        from ladder_tui.cli.jump_text import outcome_lines
+
+        print_lines(outcome_lines(outcome))
+    return jump_exit_code(outcome)
+
+
+def _coordinate(text: str) -> Dim3:
+    from ladder_backends.model.focus import parse_dim3
+    from ladder_backends.text import clean_line
+
+    try:
+        return parse_dim3(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{clean_line(text)!r} is not a coordinate; write x,y,z") from None
+
+
+def _jump(paths: list[Path], asked: Focus) -> JumpOutcome:
+    from ladder_backends.case import open_files
+    from ladder_backends.errors import TargetInvalid
+    from ladder_backends.session.jump import jump_dump
+    from ladder_tui.cli.headless import apply_settings
+
+    apply_settings()
+    opened = open_files(paths)
+    for note in opened.notes:
+        say(note)
+    if opened.dump is None:
+        raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump")
+    return asyncio.run(jump_dump(opened.dump, opened.executable, asked))

@@ -1,0 +1,49 @@
+"""`run`: debug a program."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from ladder_tui.cli.output import headless
+from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Options of `run`; they come before PROGRAM."""
+    parser.add_argument(
+        "--rung", choices=("gdb", "cuda-gdb"), help="the debugger; chosen by the program if left out"
+    )
+    add_json(parser)
+    add_record(parser)
+    add_screen(parser)
+    parser.epilog = "Options come before PROGRAM. `run -- ./ranks` debugs a program that is called like a command."
+
+
+def run(arguments: Namespace) -> int:
+    """Open the screen on the program, or run it to its end or first fault and print what is there."""
+    from ladder_backends.debugger.target import LaunchTarget
+
+    if not arguments.program:
+        raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
+    program, *words = arguments.program
+    target = LaunchTarget(program=_find(program), arguments=tuple(words))
+    if not headless(json_wanted=arguments.json):
+        from ladder_tui.cli.screen import show
+        from ladder_tui.opening import Opening
+
+        record = Path(arguments.record) if arguments.record else None
+        return show(Opening(target=target, debugger=arguments.rung, record=record), theme=arguments.theme)
+    from ladder_tui.cli.session_run import run_to_the_end
+
+    return run_to_the_end(target, debugger=arguments.rung, json_wanted=arguments.json, record=arguments.record)
+
+
+def _find(program: str) -> Path:
+    """A bare name is looked up on PATH unless a file of that name is here, as gdb does."""
+    import shutil
+
+    path = Path(program)
+    if "/" not in program and not path.exists() and (found := shutil.which(program)):
+        return Path(found)
+    return path.absolute()

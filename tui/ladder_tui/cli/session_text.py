@@ -1,0 +1,130 @@
+"""A debugger's session as JSON for machines and as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ladder_backends.model.focus import Coordinate, Focus, format_coordinate
+from ladder_backends.model.frame import Frame
+from ladder_backends.model.grid import LaneState, Warp
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.model.variable import Variable
+from ladder_backends.session.state import DebugState, Run
+from ladder_backends.text import clean
+from ladder_tui.cli.output import unicode_output
+
+_GLYPHS = {
+    LaneState.ACTIVE: ("█", "#"),
+    LaneState.DIVERGENT: ("▒", "~"),
+    LaneState.EXITED: ("·", "."),
+    LaneState.FAULTING: ("✗", "X"),
+    LaneState.ABSENT: (" ", " "),
+}
+
+
+def session_json(state: DebugState) -> dict[str, object]:
+    """The state of one debugger: where it stands, its stack and its variables."""
+    return {
+        "format": 1,
+        "rung": state.rung,
+        "target": state.title,
+        "run": state.run.name.lower(),
+        "detail": state.run_detail,
+        "focus": focus_json(state.focus),
+        "frames": [frame_json(frame) for frame in state.frames.frames],
+        "more_frames": state.frames.more,
+        "locals": [variable_json(variable) for variable in state.variables.variables],
+        "locals_note": state.variables.note,
+        "source": str(state.provenance),
+        "output": clean(b"".join(state.program).decode("utf-8", "backslashreplace")),
+        "output_dropped": state.program_dropped,
+        "notices": [notice.text for notice in state.notices],
+    }
+
+
+def focus_json(focus: Focus | None) -> dict[str, int | list[int]] | None:
+    """Coordinates by level; a grid coordinate is an array."""
+    if focus is None:
+        return None
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in focus.items()}
+
+
+def frame_json(frame: Frame) -> dict[str, object]:
+    """One frame; `file` and `line` are null where there is no line information."""
+    return {
+        "level": frame.level,
+        "function": frame.function,
+        "file": frame.place.file if frame.place else None,
+        "line": frame.place.line if frame.place else None,
+        "address": frame.address,
+        "source": str(frame.provenance),
+    }
+
+
+def variable_json(variable: Variable) -> dict[str, object]:
+    """One variable."""
+    document: dict[str, object] = {"name": variable.name, "value": variable.value, "type": variable.type}
+    if variable.error:
+        document["error"] = variable.error
+    if variable.cut:
+        document["cut"] = True
+    return document
+
+
+def session_lines(state: DebugState) -> Iterator[str]:
+    """The state of one debugger for a person."""
+    detail = f": {state.run_detail}" if state.run_detail else ""
+    source = " (from a recording)" if state.provenance is Provenance.RECORDING else ""
+    yield f"{state.title}: {state.run}{detail}{source}"
+    if state.focus:
+        yield f"focus  {state.focus.describe()}"
+    for frame in state.frames.frames:
+        yield frame_line(frame)
+    if state.frames.more:
+        yield "       and more frames"
+    yield from variable_lines(state.variables.variables, state.variables.note)
+    if state.run is Run.DUMP:
+        for warp in state.grid.warps:
+            yield from warp_lines(warp)
+
+
+def frame_line(frame: Frame) -> str:
+    """`#0  vadd at /home/user/vector_add_oob.cu:10`."""
+    place = f" at {frame.place.file}:{frame.place.line}" if frame.place else ""
+    return f"#{frame.level:<4}  {frame.function}{place}"
+
+
+def variable_lines(variables: tuple[Variable, ...], note: str) -> Iterator[str]:
+    """Aligned `name = value` lines, then why there are none or not all."""
+    width = max((len(variable.name) for variable in variables), default=0)
+    for variable in variables:
+        value = f"<{variable.error}>" if variable.error else variable.value
+        yield f"       {variable.name:{width}} = {value}"
+    if note:
+        yield f"       {note}"
+
+
+def warp_lines(warp: Warp, lane: int | None = None) -> Iterator[str]:
+    """The warp's 32 lanes drawn, with the focused one marked below.
+
+    Args:
+        lane: Number of the focused lane, or None.
+    """
+    column = 0 if unicode_output() else 1
+    drawn = "".join(_GLYPHS[one.state][column] for one in warp.lanes)
+    threads = [one.thread for one in warp.lanes if one.thread is not None]
+    span = f"  threads {format_coordinate(threads[0])} to {format_coordinate(threads[-1])}" if threads else ""
+    head = f"warp {warp.index} (sm {warp.sm} warp {warp.number})"
+    yield f"{head}  |{drawn}|{span}"
+    if lane is not None and 0 <= lane < len(warp.lanes):
+        yield f"{'':{len(head)}}   {'':{lane}}^ lane {lane}"
+    states = {one.state for one in warp.lanes} - {LaneState.ABSENT}
+    legend = "  ".join(f"{_GLYPHS[state][column]} {state}" for state in LaneState if state in states)
+    yield f"{'':{len(head)}}   {legend}"
+
+
+def coordinates(focus: Mapping[str, Coordinate], *names: str) -> dict[str, Any]:
+    """The named levels of a focus, null where it lacks them."""
+    values = {name: focus.get(name) for name in names}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
