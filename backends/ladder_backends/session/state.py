@@ -14,6 +14,7 @@ from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.alternatives import Alternative
 
 
 class Change(enum.Flag):
@@ -93,6 +94,7 @@ class DebugState:
         stop_to_paint: Seconds from the last stop's record to the end of its paint, or None; the screen writes it.
         jump_seconds: Seconds of the last jump, or None.
         reason: Why the last jump did not reach the asked lane, or an empty string.
+        alternatives: Where else to go then, best first.
         console: Lines of the engine's command line, bounded; the last one may be a prompt without newline.
         console_dropped: Lines dropped from the front.
         program: Raw chunks of the program's terminal, bounded.
@@ -122,6 +124,7 @@ class DebugState:
     stop_to_paint: float | None = None
     jump_seconds: float | None = None
     reason: str = ""
+    alternatives: tuple[Alternative, ...] = ()
     console: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
     console_dropped: int = 0
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
