@@ -1,0 +1,158 @@
+"""Which command a line means, and what a person reads when it means none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ladder_tui.cli import dispatch as cli_dispatch
+from ladder_tui.cli.commands import COMMANDS, LATER
+from ladder_tui.cli.failure import guarded
+from ladder_tui.cli.words import split_options
+from ladder_tui.log_file import log_path
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "rest"),
+    [
+        ("prog -x --json", "", "prog -x --json"),
+        ("--rung gdb prog -x", "--rung gdb", "prog -x"),
+        ("--json --record out.jsonl prog --record x", "--json --record out.jsonl", "prog --record x"),
+        ("--theme=light prog", "--theme=light", "prog"),
+        ("--json -- findings", "--json", "findings"),
+        ("-- -x", "", "-x"),
+        ("--json", "--json", ""),
+        ("", "", ""),
+    ],
+)
+def test_our_options_come_before_the_program(line: str, options: str, rest: str) -> None:
+    split = split_options(line.split())
+    assert (split.options, split.rest) == (options.split(), rest.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "words"),
+    [
+        ("./prog -x", "run", "./prog -x"),
+        ("run ./prog -x", "run", "./prog -x"),
+        ("-- findings -x", "run", "-- findings -x"),
+        ("run -- findings", "run", "-- findings"),
+        ("findings log --json", "findings", "log --json"),
+        ("--json findings log", "findings", "--json log"),
+        ("--rung gdb ./findings", "run", "--rung gdb ./findings"),
+        ("--theme light", "start", "--theme light"),
+        ("", "start", ""),
+    ],
+)
+def test_which_command(line: str, command: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(cli_dispatch, "_run", lambda command, words: called.append((command.name, words)) or 0)
+    assert cli_dispatch.dispatch(line.split()) == 0
+    assert called == [(command, words.split())]
+
+
+def test_help_names_every_command(ladder_tui) -> None:
+    answer = ladder_tui("--help")
+    assert (answer.code, answer.err) == (0, "")
+    for name in COMMANDS:
+        assert f"\n  {name} " in answer.out
+    assert all(len(line) <= 110 for line in answer.out.splitlines())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(ladder_tui, name: str) -> None:
+    answer = ladder_tui(name, "--help")
+    assert answer.code == 0
+    assert answer.out.startswith(f"usage: ladder-tui {name}")
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_commands_of_a_later_version_say_so(ladder_tui, name: str) -> None:
+    answer = ladder_tui(name)
+    assert answer.code == 2
+    assert f"{name} is not in this version" in answer.complaint
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["findings"], "the following arguments are required"),
+        (["findings", "--colour", "x"], "unrecognized arguments: --colour"),
+        (["config", "edit"], "invalid choice"),
+        (["jump", "--block", "a,b", "--dump", "x"], "not a coordinate"),
+        (["run"], "no program"),
+        (["./gone"], "./gone"),
+    ],
+)
+def test_a_line_that_is_not_understood_is_one_line(ladder_tui, words: list[str], why: str) -> None:
+    answer = ladder_tui(*words)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert why in answer.complaint
+
+
+def test_version(ladder_tui) -> None:
+    assert ladder_tui("--version").out.startswith("ladder-tui 0.")
+
+
+def test_an_unexpected_error_is_one_line_and_its_traceback_is_in_the_log(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def broken(words: list[str]) -> int:
+        raise RuntimeError("a\x1b[2J\nb")
+
+    assert guarded(broken, []) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 1
+    assert "\x1b" not in err
+    assert str(log_path()) in err
+    assert "in broken" in log_path().read_text()
+
+
+def test_an_unwritable_state_folder_does_not_hide_the_error(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("ladder_tui.log_file._ROOT", "ladder-unwritable")
+
+    def broken(words: list[str]) -> int:
+        raise RuntimeError("boom")
+
+    assert guarded(broken, []) == 2
+    assert "boom" in capsys.readouterr().err
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    shell = f"{Path(sys.executable).parent}/ladder-tui --help | true"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stderr == ""
+
+
+def test_output_that_the_terminal_cannot_hold(ladder_tui) -> None:
+    environment = {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    answer = ladder_tui("demo", environment=environment)
+    assert (answer.code, answer.err) == (0, "")
+    assert os.fsencode(answer.out).isascii()
+
+
+def test_config_path_and_show(ladder_tui) -> None:
+    path = ladder_tui("config", "path").out.strip()
+    assert path.endswith("ladder-tui/config.toml")
+    shown = ladder_tui("config", "show", "--json").json
+    assert next(iter(shown)) == "format"
+    assert shown["path"] == path
+    assert {"name": "theme", "value": "dark", "origin": "built in"} in shown["settings"]
+
+
+def test_a_broken_config_stops_a_command_with_one_line(ladder_tui) -> None:
+    file = Path(ladder_tui("config", "path").out.strip())
+    file.parent.mkdir(parents=True)
+    file.write_text("colour = 1\n")
+    answer = ladder_tui("config", "show")
+    assert answer.code == 2
+    assert "colour is not a setting" in answer.complaint

@@ -1,0 +1,79 @@
+"""What holds for the repository as a whole: sizes, names, and texts that are made from code."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("backends/ladder_backends", "tui/ladder_tui", "themes/ladder_themes", "demos/ladder_demos")
+FORBIDDEN_NAMES = re.compile(r"(^|_)(utils?|helpers?|managers?|misc|common|data|info)(_|$)")
+MOST_LINES = 500
+
+
+def python_files() -> list[Path]:
+    return [path for package in (*PACKAGES, "tests") for path in (ROOT / package).rglob("*.py")]
+
+
+def test_no_file_has_grown_too_long() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines()) for path in python_files()}
+    assert {path: length for path, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_names_say_what_a_thing_is() -> None:
+    names = {part for path in python_files() for part in (path.stem, path.parent.name)}
+    assert [name for name in names if FORBIDDEN_NAMES.search(name)] == []
+
+
+def test_top_level_holds_only_what_it_should() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git checkout: nothing tells which files belong to it")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    top = {line.split("/", 1)[0] for line in listed.splitlines()}
+    files = {"pyproject.toml", "README.md", "LICENSE", "CONTRIBUTING.md", "requirements.lock"}
+    folders = {"tui", "backends", "demos", "tests", "themes"}
+    assert {name for name in top if not name.startswith(".")} == files | folders
+
+
+def test_key_table_of_the_readme_is_that_of_the_registry() -> None:
+    spec = importlib.util.spec_from_file_location("write_readme", Path(__file__).with_name("write_readme.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert module.with_keys(text) == text, "run tests/packaging/write_readme.py"
+
+
+def test_files_that_the_readme_names_exist() -> None:
+    for document in ("README.md", "CONTRIBUTING.md"):
+        text = (ROOT / document).read_text("utf-8")
+        links = re.findall(r"\]\(([^)#:]+)\)", text)
+        scripts = re.findall(r"\b((?:demos|tests|tui|backends|themes)/[\w./-]*\w/?)(?=[\s`)])", text)
+        for name in {*links, *scripts}:
+            assert (ROOT / name).exists(), f"{document} names {name}"
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    commands = re.findall(r"^```\n(.+?)\n```$", readme, re.MULTILINE | re.DOTALL)
+    assert "tests/run" in commands
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    assert script.splitlines()[-1] == "tests/run"
+
+
+def test_lock_holds_hashes_and_no_addresses() -> None:
+    text = (ROOT / "requirements.lock").read_text("utf-8")
+    assert not re.search(r"https?:|--(extra-)?index|--find-links|@ ", text)
+    pins = re.findall(r"^([A-Za-z0-9._-]+)==", text, re.MULTILINE)
+    assert {"textual", "pygdbmi", "pytest", "ruff", "hatchling"} <= set(pins)
+    blocks = re.split(r"\n(?=[A-Za-z0-9])", text)[1:]
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+def test_no_test_package_markers() -> None:
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
