@@ -1,8 +1,8 @@
 """Themes as data: one TOML file each, semantic names only, inheriting from each other.
 
 A theme file holds `inherits`, `dark`, and four tables: `[colors]` names colours, `[styles]` gives each semantic
-name its look, `[ansi16]` the look on terminals with sixteen colours, `[mono]` the look without colours. What a theme
-leaves out it takes from the theme it inherits from.
+name its look, `[ansi16]` the look on terminals with sixteen colours, `[mono]` the look without colours. What a
+theme leaves out it takes from the theme it inherits from.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ __all__ = ["read_theme", "theme_names"]
 
 def theme_names() -> tuple[str, ...]:
     """Names of the shipped themes that a user may choose, sorted."""
-    names = (entry.name.removesuffix(".toml") for entry in files(__name__).iterdir() if entry.name.endswith(".toml"))
+    names = (
+        entry.name.removesuffix(".toml") for entry in files(__name__).iterdir() if entry.name.endswith(".toml")
+    )
     return tuple(sorted(name for name in names if name != "base"))
 
 

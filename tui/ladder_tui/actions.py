@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from textual.binding import Binding
+
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.session.state import DebugState, LadderState, Run
-from textual.binding import Binding
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -107,14 +108,14 @@ ACTIONS: tuple[Action, ...] = (
            needs=_CAN_STEP, priority=True, hinted=True),
     Action("run.step", ("s", "f11"), "step", "Run to the next line, into calls", _RUN, "resume('step')",
            needs=_CAN_STEP, priority=True, hinted=True),
-    Action("run.finish", ("f", "shift+f11"), "finish", "Run until this function returns", _RUN, "resume('finish')",
-           needs=_CAN_STEP, priority=True, hinted=True),
+    Action("run.finish", ("f", "shift+f11"), "finish", "Run until this function returns", _RUN,
+           "resume('finish')", needs=_CAN_STEP, priority=True, hinted=True),
     Action("run.continue", ("c", "f5"), "continue", "Run on, or start the program", _RUN, "resume('continue')",
            needs=Need.RUN_CONTROL, priority=True, hinted=True),
     Action("run.until", ("u",), "until", "Run to the cursor's line of the source", _RUN, "until",
            needs=_CAN_STEP, priority=True),
-    Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line", _RUN,
-           "toggle_breakpoint", needs=Need.BREAKPOINTS, priority=True, hinted=True),
+    Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
+           _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, priority=True, hinted=True),
     Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",
            priority=True),
     # Going places
@@ -133,7 +134,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("rung.rocgdb", ("4",), "rocgdb", "Show the rocgdb rung", _GO, "rung('rocgdb')"),
     Action("rung.ranks", ("5",), "ranks", "Show the ranks rung", _GO, "rung('ranks')"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
-    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "command_palette", priority=True),
+    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "command_palette",
+           priority=True),
     Action("quit", ("q", "ctrl+q"), "quit", "Leave; asks before it ends something", _GO, "request_quit"),
     # In every view
     Action("list.up", ("up",), "up", "Move up", _VIEW, "move(-1)", "list"),
@@ -147,18 +149,23 @@ ACTIONS: tuple[Action, ...] = (
     Action("list.act", ("enter",), "act", "Act on the selected row", _VIEW, "act", "list"),
     Action("list.copy", ("y",), "copy", "Copy the selected row", _VIEW, "copy", "list"),
     # Source
-    Action("source.disassembly", ("d",), "disassembly", "Show machine code beside the source, or hide it", "Source",
+    Action("source.disassembly", ("d",), "disassembly", "Show the machine code, or the source again", "Source",
            "disassembly", "source", needs=Need.DISASSEMBLE, hinted=True),
     Action("source.home", ("h",), "here", "Back to where the target stands", "Source", "here", "source",
            needs=Need.SESSION),
+    Action("disassembly.source", ("d",), "source", "Back to the source", "Source", "source", "disassembly",
+           hinted=True),
     # Variables
-    Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame", "Variables", "evaluate",
-           "variables", needs=Need.SESSION, hinted=True),
+    Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame", "Variables",
+           "evaluate", "variables", needs=Need.SESSION, hinted=True),
+    Action("variables.expand", ("space",), "expand", "Show the whole value, or one line of it", "Variables",
+           "expand", "variables", hinted=True),
+    Action("variables.forget", ("x",), "forget", "Forget an expression", "Variables", "forget", "variables"),
     # Breakpoints
     Action("breakpoints.enable", ("space",), "on/off", "Switch the breakpoint on or off", "Breakpoints",
            "switch", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
-    Action("breakpoints.delete", ("x",), "delete", "Take the breakpoint away", "Breakpoints",
-           "delete", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+    Action("breakpoints.delete", ("x",), "delete", "Take the breakpoint away", "Breakpoints", "delete",
+           "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
 )  # fmt: skip
 
 
@@ -224,3 +231,14 @@ def key_table() -> str:
                 lines.append(f"| {keys} | {action.description} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def parse_key(label: str) -> str:
+    """A key as a person writes it (`Ctrl-C`, `F10`, `n`) as Textual names it; several are separated by commas."""
+    names = {text.lower(): name for name, text in _KEY_LABELS.items()}
+    keys = []
+    for one in label.split(","):
+        *modifiers, last = one.strip().replace("+", "-").rsplit("-") if one.strip() != "-" else ["minus"]
+        name = names.get(last.lower(), last if len(last) == 1 and not modifiers else last.lower())
+        keys.append("+".join([*(modifier.lower() for modifier in modifiers), name]))
+    return ",".join(keys)

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rich.color import Color, ColorParseError
+from rich.style import Style
+
 from ladder_backends.errors import LadderError
 from ladder_backends.paths import config_file
 from ladder_backends.text import clean_line
 from ladder_themes import read_theme, theme_names
-from rich.color import Color, ColorParseError
-from rich.style import Style
 
 DEFAULT_THEME = "dark"
 _TABLES = ("colors", "styles", "ansi16", "mono")
@@ -120,8 +121,16 @@ def _style(source: ThemeSource, name: str, look: Mapping[str, Any]) -> Style:
                 f"theme {source.name!r}: style {name!r} names an unknown colour {clean_line(str(value))!r}",
                 remedy="write #rrggbb or a name of [colors]",
             ) from error
-    flags = {key: bool(look[key]) for key in _ATTRIBUTES if key in look}
-    return Style(color=colors["fg"], bgcolor=colors["bg"], **flags)
+    bold, dim, italic, underline, reverse = (bool(look[key]) if key in look else None for key in _ATTRIBUTES)
+    return Style(
+        color=colors["fg"],
+        bgcolor=colors["bg"],
+        bold=bold,
+        dim=dim,
+        italic=italic,
+        underline=underline,
+        reverse=reverse,
+    )
 
 
 def user_theme_dir() -> Path:
@@ -170,7 +179,9 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
         try:
             parsed = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise ThemeInvalid(f"the theme file {clean_line(origin)} is not TOML", clean_line(str(error))) from error
+            raise ThemeInvalid(
+                f"the theme file {clean_line(origin)} is not TOML", clean_line(str(error))
+            ) from error
         chain.append(parsed)
         parent = parsed.get("inherits")
         wanted = str(parent) if parent else None
@@ -203,4 +214,6 @@ def _check_names(name: str, merged: Mapping[str, Mapping[str, Any]]) -> None:
                     remedy="see base.toml for the names",
                 )
             if not isinstance(look, dict):
-                raise ThemeInvalid(f"theme {clean_line(name)!r}: {clean_line(key)!r} is not a table like {{ fg = … }}")
+                raise ThemeInvalid(
+                    f"theme {clean_line(name)!r}: {clean_line(key)!r} is not a table like {{ fg = … }}"
+                )

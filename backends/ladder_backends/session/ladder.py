@@ -2,55 +2,303 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from ladder_backends.debugger.target import Target
+from ladder_backends.case import Opened, open_files
+from ladder_backends.debugger import CoreTarget, Debugger, GpuDumpTarget, LaunchTarget, Target
+from ladder_backends.debugger.registry import load_debugger
+from ladder_backends.errors import EngineDied, EngineMissing, LadderError
 from ladder_backends.model.finding import Finding
+from ladder_backends.model.focus import Focus
+from ladder_backends.sanitizer import read_report
+from ladder_backends.session.alternatives import alternatives_of_finding
 from ladder_backends.session.debug_session import DebugSession, Subscriber
-from ladder_backends.session.jump import JumpOutcome
-from ladder_backends.session.sources import SourceFile
-from ladder_backends.session.state import LadderState
+from ladder_backends.session.engines import Engines
+from ladder_backends.session.jump import JumpOutcome, asked_by, jump
+from ladder_backends.session.notifier import Notifier
+from ladder_backends.session.sources import SourceFile, SourceFinder
+from ladder_backends.session.state import Change, LadderState, Notice, Run
+from ladder_backends.session.target_kind import choose_debugger
+from ladder_backends.text import clean_line
+
+SANITIZER = "sanitizer"
+_DUMP_RUNG = "cuda-gdb"
 
 
 class Ladder:
-    """Everything that is open, over all rungs. Screens and headless commands hold one."""
+    """Everything that is open, over all rungs. Screens and headless commands hold one.
+
+    Args:
+        source_roots: Folders in which basenames of sources are looked up, besides those of the files opened.
+        record: File that engines are recorded to.
+    """
 
     state: LadderState
     sessions: dict[str, DebugSession]
 
-    def __init__(self) -> None:
-        raise NotImplementedError
+    def __init__(self, *, source_roots: Iterable[str | Path] = (), record: Path | None = None) -> None:
+        self.state = LadderState(source_roots=tuple(str(root) for root in source_roots))
+        self.sessions = {}
+        self._engines = Engines(record)
+        self._notifier = Notifier()
+        self._leave: dict[str, Callable[[], None]] = {}
+        self._sources = SourceFinder(self._roots())
+        self._dump: GpuDumpTarget | None = None
+        self._recordings: tuple[Path, ...] = ()
+        self._jumping = asyncio.Lock()
+        self._jumps = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- listening and rungs
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
         """Changes of the ladder and of every session on it."""
-        raise NotImplementedError
+        return self._notifier.subscribe(subscriber)
 
     @property
     def active(self) -> DebugSession | None:
         """The session of the rung on screen; on the sanitizer rung, the one that jumps go to."""
-        raise NotImplementedError
+        rung = self.state.rung
+        if rung == SANITIZER:
+            return self.sessions.get(_DUMP_RUNG) or self.sessions.get("gdb")
+        return self.sessions.get(rung)
 
     def switch_rung(self, rung: str) -> None:
         """Show another rung; nothing is lost on the one left."""
-        raise NotImplementedError
+        if rung != self.state.rung:
+            self.state.rung = rung
+            self._notifier.tell(~Change.NONE)
+
+    def notice(self, text: str, severity: str = "information") -> None:
+        """Tell the user one line."""
+        self.state.notice = Notice(" ".join(text.split()), severity)
+        self._notifier.tell(Change.NOTICE)
+
+    # -- opening
 
     async def open_target(self, target: Target, *, debugger: str | None = None) -> DebugSession:
-        """Open a program, process, core or GPU dump on the rung that fits it (or on the named debugger)."""
-        raise NotImplementedError
+        """Open a program, process, core or GPU dump on the rung that fits it (or on the named debugger).
+
+        Raises:
+            TargetInvalid, EngineMissing, EngineDied: It cannot be opened; the session stays and says why.
+        """
+        choice = await asyncio.to_thread(choose_debugger, target)
+        name = debugger or choice.debugger
+        target = target if debugger else choice.target
+        if isinstance(target, GpuDumpTarget):
+            self._dump = target
+            engine = await self._dump_engine()
+        else:
+            engine = await self._engines.take(name)
+        session = await self._place(engine, lambda: self._engines.make(name))
+        self._look_for_sources(target)
+        self.switch_rung(engine.rung)
+        if choice.notice:
+            self.notice(choice.notice)
+        await session.open(target)
+        return session
 
     async def open_files(self, paths: tuple[Path, ...]) -> None:
-        """Open a case, or any combination of report, GPU dump, executable and recording, told apart by content."""
-        raise NotImplementedError
+        """Open a case, or any combination of report, GPU dump, executable and recording, told apart by content.
+
+        Raises:
+            CaseInvalid, TargetInvalid, ReportInvalid, RecordingInvalid: A file cannot be opened.
+            EngineMissing: There is nothing to show without an engine, and none is installed.
+        """
+        opened = await asyncio.to_thread(open_files, list(paths))
+        state = self.state
+        state.case_title = opened.title
+        self._recordings = opened.recordings
+        if opened.dump is not None:
+            self._dump = GpuDumpTarget(opened.dump, opened.executable)
+            if not self._missing(_DUMP_RUNG):
+                self._engines.warm_up(_DUMP_RUNG)
+        self._sources = self._finder_for(opened)
+        self._background(self._sources.prepare())
+        for note in opened.notes:
+            self.notice(note, "warning")
+        if opened.reports:
+            state.report = await asyncio.to_thread(read_report, opened.reports[0])
+            state.selected_finding = 0 if state.report.findings else None
+            state.rung = SANITIZER
+            self._notifier.tell(~Change.NONE)
+            if self._dump is not None:
+                await self._place_dump_session()
+            return
+        if self._dump is not None:
+            await self.open_target(self._dump)
+        elif opened.core is not None:
+            await self.open_target(CoreTarget(opened.core, opened.executable))
+        elif opened.recordings:
+            await self._open_recording(opened)
+        elif opened.executable is not None:
+            await self.open_target(LaunchTarget(opened.executable))
+
+    def source(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
+        """Find the source file a tool names; says when it is missing, ambiguous or edited since."""
+        return self._sources.find(file, fullname, line)
+
+    def choose_source(self, file: str, path: Path) -> None:
+        """Take the user's answer to an ambiguous or missing source."""
+        self._sources.choose(file, path)
+        self._notifier.tell(Change.SOURCE)
+
+    # -- jumping
 
     async def jump(self, finding: Finding, side: int = 0) -> JumpOutcome:
         """Stand in the finding's lane; state and outcome tell what was asked and what was reached."""
-        raise NotImplementedError
+        self.state.selected_finding = finding.index
+        self._notifier.tell(Change.FINDINGS)
+        return await self._jump(asked_by(finding, side), finding)
 
-    def source(self, file: str, fullname: str = "") -> SourceFile:
-        """Find the source file a tool names; says when it is missing, ambiguous or edited since."""
-        raise NotImplementedError
+    async def jump_to(self, asked: Focus) -> JumpOutcome:
+        """Stand in a lane of the open dump, named by its coordinates."""
+        return await self._jump(asked, None)
+
+    async def _jump(self, asked: Focus, finding: Finding | None) -> JumpOutcome:
+        self._jumps += 1
+        number = self._jumps
+        extra = alternatives_of_finding(finding) if finding is not None else ()
+        async with self._jumping:
+            if number != self._jumps:
+                return JumpOutcome(asked, None, reason="another jump came after this one")
+            if finding is not None and not asked:
+                reason = finding.why or "the report names no lane for this finding"
+                return self._not_reached(JumpOutcome(asked, None, reason=reason, alternatives=extra))
+            try:
+                session = await self._dump_session()
+                outcome = await jump(session.debugger, asked, finding=finding)
+            except LadderError as error:
+                return self._not_reached(JumpOutcome(asked, None, reason=error.line(), alternatives=extra))
+            session.show_jump(outcome)
+            if outcome.reached is None or outcome.reason:
+                self.notice(outcome.reason, "warning")
+            return outcome
+
+    def _not_reached(self, outcome: JumpOutcome) -> JumpOutcome:
+        session = self.sessions.get(_DUMP_RUNG)
+        if session is not None:
+            session.show_jump(outcome)
+        self.notice(outcome.reason, "warning")
+        return outcome
+
+    async def _dump_session(self) -> DebugSession:
+        """The session that stands in the dump; opened at the first jump, and again after its engine has died."""
+        session = self.sessions.get(_DUMP_RUNG)
+        if self._dump is None:
+            if session is not None and session.target is not None:
+                return session
+            raise EngineMissing(
+                "there is no GPU core dump to jump into",
+                "the report alone holds no values",
+                "run the sanitizer with --generate-coredump, and open its dump with the report",
+            )
+        if session is None or session.state.run is Run.DEAD:
+            session = await self._place_dump_session()
+        if session.target is None:
+            await session.open(self._dump, look=False)
+            self._engines.warm_up(_DUMP_RUNG)
+        return session
+
+    async def _place_dump_session(self) -> DebugSession:
+        return await self._place(await self._dump_engine(), lambda: self._engines.make(_DUMP_RUNG))
+
+    async def _dump_engine(self) -> Debugger:
+        """cuda-gdb, or a recording of it where it is not installed."""
+        missing = self._missing(_DUMP_RUNG)
+        if not missing:
+            return await self._engines.take(_DUMP_RUNG)
+        recording = self._engines.recording_of(_DUMP_RUNG, self._recordings)
+        if recording is None:
+            return self._engines.make(_DUMP_RUNG)
+        self.notice(f"{missing}: a recording answers — what was not recorded cannot be asked", "warning")
+        return self._engines.replay(_DUMP_RUNG, recording)
+
+    def _missing(self, name: str) -> str:
+        """Why an engine cannot be used, or an empty string."""
+        try:
+            probe = load_debugger(name).probe()
+        except EngineMissing as error:
+            return error.line()
+        return "" if probe.available else probe.missing
+
+    # -- sessions
+
+    async def _place(self, debugger: Debugger, replacement: Callable[[], Debugger]) -> DebugSession:
+        """Put a debugger on its rung; what stood there is closed."""
+        session = DebugSession(debugger, replacement=replacement)
+        rung = debugger.rung
+        old = self.sessions.get(rung)
+        if old is not None:
+            self._leave.pop(rung)()
+            self._background(_close(old))
+        self.sessions[rung] = session
+        self.state.debug[rung] = session.state
+        self._leave[rung] = session.subscribe(self._notifier.tell)
+        self._notifier.tell(~Change.NONE)
+        return session
+
+    async def _open_recording(self, opened: Opened) -> None:
+        recording = opened.recordings[0]
+        name = self._engines.engine_of(recording)
+        session = await self._place(
+            self._engines.replay(name, recording), lambda: self._engines.replay(name, recording)
+        )
+        self.switch_rung(session.state.rung)
+        await session.open(self._engines.target_of(recording))
 
     async def close(self) -> None:
-        """End every session."""
-        raise NotImplementedError
+        """End every session.
+
+        Raises:
+            DeadlinePassed: An engine has not ended; it may still hold its target.
+        """
+        for task in tuple(self._tasks):
+            task.cancel()
+        answers = await asyncio.gather(
+            *(session.close() for session in self.sessions.values()), self._engines.close(), return_exceptions=True
+        )
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+
+    def _background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- sources
+
+    def _roots(self, *files: Path | None) -> tuple[str, ...]:
+        folders = [str(file.absolute().parent) for file in files if file is not None]
+        return tuple(dict.fromkeys((*self.state.source_roots, str(Path.cwd()), *folders)))
+
+    def _finder_for(self, opened: Opened) -> SourceFinder:
+        built = [file for file in (opened.executable, opened.dump, *opened.reports) if file is not None]
+        embedded = {}
+        for source in opened.sources:
+            with contextlib.suppress(OSError):
+                text = source.file.read_text("utf-8", "backslashreplace")
+                embedded[source.path or source.file.name] = text
+        return SourceFinder(self._roots(*built), embedded=embedded, built=built)
+
+    def _look_for_sources(self, target: Target) -> None:
+        """Sources of a program that was named on its own; those of files opened together are known already."""
+        program = target.program if isinstance(target, LaunchTarget) else None
+        if isinstance(target, CoreTarget):
+            program = target.executable
+        if program is not None:
+            self._sources = SourceFinder(self._roots(program), built=[program])
+            self._background(self._sources.prepare())
+
+
+async def _close(session: DebugSession) -> None:
+    with contextlib.suppress(LadderError):
+        await session.close()
+
+

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState
-
 from ladder_tui.panes import PANES
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell
@@ -24,8 +23,8 @@ class Pane(LineView):
     A pane reads `ladder.state` and its own `debug`, asks sessions to do things through `work`, and never blocks.
 
     Attributes:
-        INTEREST: Changes after which `refresh_from` is called while the pane is visible; a pane that becomes visible
-            is told of all of them.
+        INTEREST: Changes after which `refresh_from` is called while the pane is visible; a pane that becomes
+            visible is told of all of them.
         tabs: Ids of the panes that share this place, this one among them; the layout sets it.
     """
 
@@ -67,8 +66,16 @@ class Pane(LineView):
 
     def tab_cells(self) -> tuple[Cell, ...]:
         """The other panes of this place, for the end of the title; a click shows one."""
-        others = [PANES[other] for other in self.tabs if other != self.id]
-        return tuple(Cell(("  " if index else "") + entry.name, "muted") for index, entry in enumerate(others))
+        others = [other for other in self.tabs if other != self.id]
+        return tuple(
+            Cell(("  " if number else "") + PANES[other].name, "muted", other)
+            for number, other in enumerate(others)
+        )
+
+    def activate_title(self, target: object) -> None:
+        """A click on the name of another pane of this place shows that one."""
+        if isinstance(target, str):
+            self.ladder_app.workspace.show_pane(target)
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Look at the state again; called in the loop turn of the change, only while visible."""

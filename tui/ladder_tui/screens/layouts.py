@@ -77,7 +77,11 @@ HOST: dict[str, Part] = {
             _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=3),
             share=3,
         ),
-        _columns(Slot(("console",), share=3), Slot(("program", "findings", "grid"), share=2), Slot(("breakpoints",), share=2)),
+        _columns(
+            Slot(("console",), share=3),
+            Slot(("program", "findings", "grid"), share=2),
+            Slot(("breakpoints",), share=2),
+        ),
     ),
 }
 """Layouts of a host debugger by size class."""
@@ -160,8 +164,8 @@ def edges(region: Region, others: list[Region]) -> tuple[str, tuple[int, ...]]:
     """The separators of a pane at `region` among `others`.
 
     Returns:
-        The glyphs down its left side (empty at the screen's left edge), and the columns of its title line in which a
-        separator from above ends.
+        The glyphs down its left side (empty at the screen's left edge), and the columns of its title line in which
+        a separator from above ends.
     """
     joins = tuple(
         other.x - region.x for other in others if other.bottom == region.y and region.x < other.x < region.right

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from ladder_tui.theming import Palette
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """A place in a view that was clicked or acted on.
 
     Attributes:
@@ -55,12 +57,15 @@ class LineView(Widget, can_focus=True):
     Attributes:
         HAS_TITLE: The first line is the title, drawn into a rule.
         HAS_CURSOR: One row is selected; two columns at the left mark it.
+        CURSOR_LIT: The selected row has a background of its own while the view has the focus.
         TAKES_TEXT: The view types what is pressed; letters are no commands while it has the focus.
         edge: Separator glyphs down the left side, one a line, or an empty string; the layout sets it.
+        joins: Columns of the title line in which a separator from above ends; the layout sets them.
     """
 
     HAS_TITLE: ClassVar[bool] = True
     HAS_CURSOR: ClassVar[bool] = True
+    CURSOR_LIT: ClassVar[bool] = True
     TAKES_TEXT: ClassVar[bool] = False
     ALLOW_SELECT = False
     BINDINGS = bindings_for("list")
@@ -70,12 +75,14 @@ class LineView(Widget, can_focus=True):
         super().__init__(id=id)
         self.palette = palette
         self.edge = ""
+        self.joins: tuple[int, ...] = ()
         self.cursor = 0
         self.top = 0
         self.shift = 0
         self._needle = ""
         self._lines: list[Strip] = []
         self._painted: list[tuple[Row, bool] | None] = []
+        self._title_targets: list[tuple[int, int, object]] = []
         self._painted_size = (0, 0)
 
     # What a subclass gives -------------------------------------------------------------------------------------
@@ -99,6 +106,9 @@ class LineView(Widget, can_focus=True):
 
     def activate(self, hit: Hit) -> None:
         """Act on a row: Enter or a click."""
+
+    def activate_title(self, target: object) -> None:
+        """Act on a part of the title that was clicked."""
 
     def copy_text(self, index: int) -> str:
         """What `y` copies from row `index`."""
@@ -156,9 +166,9 @@ class LineView(Widget, can_focus=True):
         self._keep_in_view()
         for y in range(height):
             built = self._build(y)
-            if built is not None and built == self._painted[y]:
+            if built == self._painted[y] and (built is not None or (y >= self._title_height and self.row_count)):
                 continue
-            line = self._compose(y, built)
+            line = self._strip_for(y, built)
             span = changed_span(self._lines[y], line)
             self._painted[y] = built
             if span is not None:
@@ -179,7 +189,7 @@ class LineView(Widget, can_focus=True):
         width, height = self.size
         self._keep_in_view()
         self._painted = [self._build(y) for y in range(height)]
-        self._lines = [self._compose(y, built) for y, built in enumerate(self._painted)]
+        self._lines = [self._strip_for(y, built) for y, built in enumerate(self._painted)]
         self._painted_size = (width, height)
 
     def _build(self, y: int) -> tuple[Row, bool] | None:
@@ -189,7 +199,7 @@ class LineView(Widget, can_focus=True):
             return None
         return self.row(index), self.HAS_CURSOR and index == self.cursor
 
-    def _compose(self, y: int, built: tuple[Row, bool] | None) -> Strip:
+    def _strip_for(self, y: int, built: tuple[Row, bool] | None) -> Strip:
         width = self.size.width
         palette = self.palette
         if y < self._title_height:
@@ -198,11 +208,11 @@ class LineView(Widget, can_focus=True):
         head = [Segment(edge, palette["rule"])] if edge else []
         inner = max(0, width - len(edge))
         if built is None:
-            text = self.empty_text() if y == self._title_height and not self.row_count else ""
+            text = self._empty_line(y - self._title_height, inner - 3) if not self.row_count else ""
             line = compose(Row((Cell(" " * min(2, inner)), Cell(text, "muted"))), inner, palette.__getitem__)
             return Strip([*head, *line], width)
         row, selected = built
-        lit = selected and self.has_focus
+        lit = selected and self.has_focus and self.CURSOR_LIT
         styler = palette.on_cursor if lit else palette.__getitem__
         if self.HAS_CURSOR:
             head.append(Segment("▸ " if selected else "  ", styler("focus" if lit else "muted")))
@@ -211,9 +221,14 @@ class LineView(Widget, can_focus=True):
         strip = Strip([*head, *body, Segment(" ", styler("text"))])
         return strip if strip.cell_length == width else strip.adjust_cell_length(width, palette.base)
 
+    def _empty_line(self, number: int, width: int) -> str:
+        lines = textwrap.wrap(printable(self.empty_text()), max(8, width)) if width > 0 else []
+        return lines[number] if number < len(lines) else ""
+
     def _compose_title(self, width: int) -> Strip:
         palette = self.palette
         name, state, end = self.title()
+        self._title_targets = []
         line = "━" if self.has_focus else "─"
         rule = palette["rule-focus" if self.has_focus else "rule"]
         corner = self._edge_at(0)
@@ -236,10 +251,16 @@ class LineView(Widget, can_focus=True):
         if state:
             segments.append(Segment(" ", palette["text"]))
             room -= 1
-        segments.append(Segment(line * max(0, room - end_width), rule))
+        start = width - room
+        joint = "┷" if self.has_focus else "┴"
+        fill = "".join(joint if x in self.joins else line for x in range(start, start + max(0, room - end_width)))
+        segments.append(Segment(fill, rule))
         if end_width:
             segments.append(Segment(" ", palette["text"]))
-            segments.extend(Segment(printable(cell.text), palette[cell.style]) for cell in end)
+            x = width - end_width + 1
+            for cell in end:
+                segments.append(Segment(printable(cell.text), palette[cell.style]))
+                self._title_targets.append((x, x := x + width_of([cell]), cell.target))
             segments.append(Segment(" ", palette["text"]))
             segments.append(Segment(line, rule))
         return Strip(segments).adjust_cell_length(width, palette.base)
@@ -252,10 +273,6 @@ class LineView(Widget, can_focus=True):
         if crop.x or crop.width != self.size.width:
             return [line.crop(crop.x, crop.right) for line in lines]
         return lines
-
-    def get_visual_style_base(self) -> Style:
-        """The style of blank space."""
-        return self.palette.base
 
     # Moving ----------------------------------------------------------------------------------------------------
 
@@ -345,6 +362,11 @@ class LineView(Widget, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """A click selects a row and acts on it; on the title it only takes the focus."""
         event.stop()
+        if self.HAS_TITLE and event.y == 0:
+            for start, end, target in self._title_targets:
+                if start <= event.x < end and target is not None:
+                    self.activate_title(target)
+            return
         hit = self.hit(event.x, event.y)
         if hit is None:
             return

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ladder_backends.text import clean_line
 from rich.cells import cell_len, set_cell_size, split_graphemes
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
+
+from ladder_backends.text import clean_line
 
 Styler = Callable[[str], Style]
 
@@ -89,6 +90,8 @@ def compose(row: Row, width: int, styler: Styler, shift: int = 0) -> Strip:
     """Lay a row out over exactly `width` cells.
 
     Args:
+        row: What to draw.
+        width: Terminal cells.
         styler: Semantic name to style.
         shift: Cells scrolled sideways; the row's pinned cells stay.
     """
@@ -178,7 +181,11 @@ def _same_start(old: Segment, new: Segment, from_end: bool = False) -> int:
     """Characters that two segments share at one end; 0 where widths or styles would make that unsafe."""
     if old.style != new.style or not (_one_cell_each(old.text) and _one_cell_each(new.text)):
         return 0
-    pairs = zip(reversed(old.text), reversed(new.text), strict=False) if from_end else zip(old.text, new.text, strict=False)
+    pairs = (
+        zip(reversed(old.text), reversed(new.text), strict=False)
+        if from_end
+        else zip(old.text, new.text, strict=False)
+    )
     count = 0
     for one, other in pairs:
         if one != other:

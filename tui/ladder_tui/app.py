@@ -1,0 +1,213 @@
+"""The application: themes, keys, and one workspace over one ladder."""
+
+from __future__ import annotations
+
+import os
+
+# Textual reads this once, when it is imported: a second update in one burst waits for the next frame.
+os.environ.setdefault("TEXTUAL_FPS", "240")
+
+import gc
+import logging
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import App
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+from textual.screen import Screen
+from textual.theme import Theme
+
+from ladder_backends.errors import LadderError
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.state import Notice
+from ladder_backends.text import clean_line
+from ladder_tui.actions import parse_key
+from ladder_tui.config import Settings
+from ladder_tui.screens.choice import ChoiceScreen, Option
+from ladder_tui.screens.workspace import Workspace
+from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
+
+if TYPE_CHECKING:
+    from ladder_tui.command_palette import LadderCommands
+
+_LOG = logging.getLogger(__name__)
+_UNEXPECTED = "this is a fault of ladder-tui; its log file holds the details"
+
+
+def _palette_provider() -> type[LadderCommands]:
+    from ladder_tui.command_palette import LadderCommands
+
+    return LadderCommands
+
+
+class LadderApp(App[int]):
+    """The console.
+
+    Args:
+        ladder: What is debugged.
+        settings: Theme and keys.
+        opening: Started before the first paint: opens the target. Its `LadderError` is shown and ends nothing.
+        clock: Seconds, monotonic.
+    """
+
+    TITLE = "ladder-tui"
+    AUTO_FOCUS: ClassVar[str | None] = None
+    ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar[set[Any]] = {_palette_provider}
+    # Textual's own bindings of Ctrl-C and Ctrl-Q are replaced by the registry's.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "interrupt", "", show=False, priority=True, system=True)
+    ]
+    CSS = "Screen { overflow: hidden hidden; }"
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        settings: Settings | None = None,
+        *,
+        opening: Callable[[Ladder], Awaitable[object]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__()
+        self.ladder = ladder
+        self.settings = settings or Settings()
+        self.clock = clock
+        self._opening = opening
+        self._theme_error = ""
+        self.palette = self._load_palette(self.settings.theme)
+        self.workspace = Workspace(ladder, self.palette)
+
+    # Themes ----------------------------------------------------------------------------------------------------
+
+    @property
+    def depth(self) -> Depth:
+        """What the terminal shows, as the environment says."""
+        if self.no_color or self.console.color_system is None:
+            return Depth.NONE
+        return Depth.SIXTEEN if self.console.color_system == "standard" else Depth.FULL
+
+    def _load_palette(self, name: str) -> Palette:
+        """The palette of a theme; of the default one, with a notice, where that theme does not load."""
+        try:
+            palette = Palette(load_theme(name, user_theme_dir()), self.depth)
+        except ThemeInvalid as error:
+            self._theme_error = error.line()
+            palette = Palette(load_theme(DEFAULT_THEME), self.depth)
+        self.register_theme(_textual_theme(palette.source))
+        self.theme = f"ladder-{palette.source.name}"
+        return palette
+
+    def use_theme(self, name: str) -> None:
+        """Draw everything in another theme."""
+        self._theme_error = ""
+        self.palette = self._load_palette(name)
+        self.workspace.set_palette(self.palette)
+        if self._theme_error:
+            self.say(self._theme_error, "error")
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """No filters: palettes hold final colours, and filters would run over every line of every frame."""
+        return super().get_line_filters() if self.no_color else ()
+
+    # Life ------------------------------------------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The workspace."""
+        return self.workspace
+
+    def on_mount(self) -> None:
+        """Open what was asked for; then leave the start-up's objects out of every later collection."""
+        if self.settings.keys:
+            self.set_keymap({name: parse_key(key) for name, key in self.settings.keys.items()})
+        if self._opening is not None:
+            self.work(self._open())
+        if self._theme_error:
+            self.say(self._theme_error, "error")
+        self.call_after_refresh(self._settled)
+
+    async def _open(self) -> None:
+        assert self._opening is not None
+        await self._opening(self.ladder)
+
+    def _settled(self) -> None:
+        if self.focused is None and (first := next(iter(self.workspace.area.regions), None)) is not None:
+            self.workspace.panes[first].focus(scroll_visible=False)
+        gc.collect()
+        gc.freeze()
+
+    async def on_event(self, event: events.Event) -> None:
+        """The second half of a chord goes to the workspace before any view sees it."""
+        if (
+            isinstance(event, events.Key)
+            and not event.is_forwarded
+            and self.screen is self.workspace
+            and self.workspace.take_key(event)
+        ):
+            return
+        await super().on_event(event)
+
+    # Work ------------------------------------------------------------------------------------------------------
+
+    def work(self, doing: Coroutine[Any, Any, Any]) -> None:
+        """Do something without blocking the keys; what fails becomes one line."""
+        self.run_worker(self._guarded(doing), exit_on_error=False)
+
+    async def _guarded(self, doing: Coroutine[Any, Any, Any]) -> None:
+        try:
+            await doing
+        except LadderError as error:
+            self.say(error.line(), "error")
+        except Exception as error:
+            _LOG.exception("an action failed")
+            self.say(f"{type(error).__name__}: {clean_line(str(error))} — {_UNEXPECTED}", "error")
+
+    def say(self, text: str, severity: str = "information") -> None:
+        """Show one line until the next key."""
+        self.workspace.notice_line.show(Notice(text, severity))
+
+    def action_interrupt(self) -> None:
+        """Ctrl-C outside the workspace closes what is over it."""
+        if self.screen is self.workspace:
+            self.workspace.action_interrupt()
+        else:
+            self.pop_screen()
+
+    def offer_more(self) -> None:
+        """What a second Ctrl-C offers."""
+        options = (
+            Option("i", "interrupt again", "interrupt"),
+            Option("e", "end the engine", "close", "an attached program lives on"),
+            Option("q", "leave", "leave"),
+            Option("n", "do nothing", ""),
+        )
+        self.push_screen(ChoiceScreen("The target did not stop?", options, self.palette), self._more)
+
+    def _more(self, answer: str | None) -> None:
+        session = self.ladder.active
+        if answer == "leave":
+            self.exit()
+        elif session is not None and answer == "interrupt":
+            self.work(session.interrupt())
+        elif session is not None and answer == "close":
+            self.work(session.close())
+
+
+def _textual_theme(source: ThemeSource) -> Theme:
+    """The colours of stock widgets: prompt, palette."""
+    color = {"background": "#14171d", "raised": "#1d222b", "foreground": "#c9ced8", **source.colors}
+    return Theme(
+        name=f"ladder-{source.name}",
+        primary=color.get("blue", "#7fb2f5"),
+        accent=color.get("blue"),
+        warning=color.get("yellow"),
+        error=color.get("red"),
+        success=color.get("green"),
+        foreground=color["foreground"],
+        background=color["background"],
+        surface=color["raised"],
+        panel=color["raised"],
+        dark=source.dark,
+    )

@@ -1,0 +1,300 @@
+"""The source: where the target stands, what is set there, and what its variables are."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ladder_backends.model.frame import Place
+from ladder_backends.session.sources import SourceFile, SourceState
+from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_tui.actions import bindings_for
+from ladder_tui.highlight import Line, can_highlight, expand, highlight
+from ladder_tui.panes.pane import Pane
+from ladder_tui.panes.source_gutter import (
+    FindingMark,
+    basename,
+    breakpoint_lines,
+    finding_lines,
+    inline_values,
+    same_file,
+)
+from ladder_tui.widgets.line_view import Hit, Title
+from ladder_tui.widgets.row import Cell, Row
+
+_BLANK = Cell(" ")
+_KEPT_FILES = 12
+
+
+class _Text:
+    """One file as the pane shows it."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self.source = source
+        self.lines = [expand(line) for line in source.lines]
+        self.colours: list[Line | None] = [None] * len(self.lines)
+        self.colouring = False
+
+
+class SourcePane(Pane):
+    """Follows the selected frame, or the selected finding where nothing is open.
+
+    The cursor shows only where it is not on the current line; keys `b` and `u` act on it.
+    """
+
+    CURSOR_LIT = False
+    INTEREST = (
+        Change.SOURCE
+        | Change.FRAMES
+        | Change.VARIABLES
+        | Change.BREAKPOINTS
+        | Change.FINDINGS
+        | Change.FOCUS
+        | Change.RUN
+    )
+    BINDINGS: ClassVar = bindings_for("source")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._place: Place | None = None
+        self._target: Place | None = None
+        self._away = False
+        self._text: _Text | None = None
+        self._kept: dict[tuple[str, str], _Text] = {}
+        self._chosen: dict[str, Path] = {}
+        self._breakpoints: dict[int, Cell] = {}
+        self._findings: dict[int, FindingMark] = {}
+        self._values: dict[int, tuple[Cell, ...]] = {}
+        self._names: frozenset[str] = frozenset()
+        self._report_size = -1
+
+    # Following -------------------------------------------------------------------------------------------------
+
+    def refresh_from(self, state: LadderState, change: Change) -> None:
+        """Go where the target went, and mark what changed there."""
+        debug = self.debug
+        place = self._wanted(state, debug)
+        if place != self._target or (self._away and change & Change.RUN):
+            self._away = False
+            self._target = place
+            self._show(place)
+        elif self._away:
+            pass
+        elif change & Change.SOURCE and self._text is not None and place is not None:
+            self._kept.pop((place.file, place.fullname), None)
+            self._show(place)
+        elif change & Change.RUN and place is not None:
+            self._stand_at(place.line - 1)
+        self._mark(state, debug)
+        self.update()
+
+    def _wanted(self, state: LadderState, debug: DebugState | None) -> Place | None:
+        if debug is not None and debug.place is not None:
+            return debug.place
+        report, selected = state.report, state.selected_finding
+        if report is not None and selected is not None and selected < len(report.findings):
+            finding = report.findings[selected]
+            if finding.src_file and finding.line is not None:
+                return Place(finding.src_file, finding.line)
+        return None if debug is None or debug.run is Run.NOTHING else self._target
+
+    def _show(self, place: Place | None) -> None:
+        before, self._place = self._text, place
+        if place is None:
+            self._text, self._names = None, frozenset()
+            return
+        self._names = frozenset(filter(None, (place.file, place.fullname, basename(place.fullname or place.file))))
+        self._text = self._load(place)
+        if self._text is not before:
+            self._painted = [None] * len(self._painted)
+            self._report_size = -1
+        self._stand_at(place.line - 1)
+
+    def _load(self, place: Place) -> _Text:
+        key = (place.file, place.fullname)
+        text = self._kept.get(key)
+        if text is None:
+            text = _Text(self.ladder.source(*key))
+            if len(self._kept) >= _KEPT_FILES:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = text
+        if not text.colouring and text.lines and can_highlight(basename(place.file)):
+            text.colouring = True
+            self.ladder_app.run_worker(self._colour(text, place.line - 1), exit_on_error=False)
+        return text
+
+    def _colour(self, text: _Text, line: int) -> Coroutine[Any, Any, None]:
+        height = max(20, self.body_height)
+        view = range(max(0, line - height), min(len(text.lines), line + height))
+        return highlight(basename(text.source.name), text.lines, text.colours, view, self._coloured)
+
+    def _coloured(self) -> None:
+        if self.is_attached:
+            self.update()
+
+    def _stand_at(self, line: int) -> None:
+        """Put the cursor on a line and scroll only where it would be out of sight."""
+        self.cursor = line
+        self._follow_cursor = False
+        height = self.body_height
+        margin = min(2, height // 4)
+        if not self.top + margin <= line < self.top + height - margin:
+            self.top = max(0, line - height // 3)
+
+    def _mark(self, state: LadderState, debug: DebugState | None) -> None:
+        place = self._place
+        self._breakpoints = breakpoint_lines(debug.breakpoints, self._names) if debug is not None else {}
+        found = len(state.report.findings) if state.report is not None else 0
+        if found != self._report_size and place is not None:
+            self._report_size = found
+            self._findings = finding_lines(state.report, basename(place.fullname or place.file))
+        self._values = {}
+        current = self._current
+        if debug is not None and self._text is not None and current >= 0:
+            self._values = inline_values(self._text.lines, current, debug.variables.variables)
+
+    # Rows ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _current(self) -> int:
+        """The 0-based line where the selected frame stands, or -1."""
+        debug = self.debug
+        if debug is None or debug.place is None or self._place is None:
+            return -1
+        return debug.place.line - 1 if same_file(debug.place, self._names) else -1
+
+    @property
+    def _candidates(self) -> tuple[Path, ...]:
+        return self._text.source.candidates if self._text is not None and not self._text.lines else ()
+
+    @property
+    def row_count(self) -> int:
+        """Lines of the file; its candidates where the name is ambiguous."""
+        if self._text is None:
+            return 0
+        return len(self._text.lines) or len(self._candidates)
+
+    def row(self, index: int) -> Row:
+        """Gutter, code, values."""
+        text = self._text
+        assert text is not None
+        if not text.lines:
+            candidate = self._candidates[index]
+            return Row((Cell(str(candidate)),), target=candidate)
+        line = index + 1
+        current = index == self._current
+        digits = max(3, len(str(len(text.lines))))
+        finding = self._findings.get(line)
+        if current:
+            debug = self.debug
+            outer = debug is not None and debug.selected_frame > 0
+            marker = Cell("▷ " if outer else "▶ ", "current-line")
+        else:
+            marker = Cell("  ")
+        gutter = (
+            self._breakpoints.get(line, _BLANK),
+            Cell("✗", "fault") if finding else _BLANK,
+            Cell(f"{line:>{digits}} ", "current-line" if current else "gutter"),
+            marker,
+        )
+        code = text.colours[index] or (Cell(text.lines[index], "text"),)
+        end = list(self._values.get(index, ()))
+        if finding and finding.lanes:
+            lanes = f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here"
+            end.append(Cell(("  " if end else "") + lanes, "fault"))
+        return Row((*gutter, *code), tuple(end), target=line, pinned=4)
+
+    def _build(self, y: int) -> tuple[Row, bool] | None:
+        built = super()._build(y)
+        if built is not None and built[1] and self.cursor == self._current:
+            return built[0], False
+        return built
+
+    def title(self) -> Title:
+        """File, function and focus; what is wrong with the file."""
+        if self._place is None:
+            return Title(self.pane_name, end=self.tab_cells())
+        state: list[Cell] = []
+        debug, source = self.debug, self._text.source if self._text is not None else None
+        if source is not None and source.state is not SourceState.FOUND:
+            state.append(Cell(f" {source.state.value.upper()} ", "warn"))
+        if debug is not None and debug.frames.frames:
+            inner = next((one for one in debug.frames.frames if one.level == debug.selected_frame), None)
+            if inner is not None:
+                state.append(Cell(f"{inner.function} ", "muted"))
+        where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
+        end = (Cell(where, "focus"),) if where else self.tab_cells()
+        return Title(basename(self._place.file), tuple(state), end)
+
+    def empty_text(self) -> str:
+        """Why there is no source."""
+        debug = self.debug
+        if self._text is not None:
+            return self._text.source.note or f"{self._text.source.name} is not on this machine"
+        if debug is None or debug.run is Run.NOTHING:
+            return "Nothing is open. Start with: ladder-tui run PROGRAM"
+        if debug.run in (Run.RUNNING, Run.STARTING):
+            return "The target runs; Ctrl-C stops it."
+        if debug.run in (Run.STOPPED, Run.DUMP):
+            return "No line information here. Stack shows where it stands; Disassembly (w d) shows the code."
+        return ""
+
+    # Acting ----------------------------------------------------------------------------------------------------
+
+    def location_at_cursor(self) -> str:
+        """`file:line` of the cursor as the engine knows the file, or an empty string."""
+        if self._place is None or self._text is None or not self._text.lines:
+            return ""
+        return f"{self._place.fullname or self._place.file}:{self.cursor + 1}"
+
+    def look_at(self, place: Place) -> None:
+        """Show another place until the target moves."""
+        self._away = True
+        self._show(place)
+        self._mark(self.ladder.state, self.debug)
+        self.update()
+
+    def go_to_line(self, line: int) -> None:
+        """Put the cursor on a 1-based line."""
+        self.move_cursor(line - 1)
+
+    def activate(self, hit: Hit) -> None:
+        """A click in the gutter sets or takes away a breakpoint; a candidate becomes the source."""
+        if isinstance(hit.target, Path):
+            self._choose(hit.target)
+            return
+        digits = max(3, len(str(self.row_count)))
+        if hit.column is not None and 0 <= hit.column < digits + 3 and self.session is not None:
+            self.work(self.session.toggle_breakpoint(self.location_at_cursor()))
+
+    def _choose(self, path: Path) -> None:
+        place = self._place
+        if place is None:
+            return
+        self.ladder.choose_source(place.file, path)
+        self._kept.pop((place.file, place.fullname), None)
+        self._show(place)
+        self._mark(self.ladder.state, self.debug)
+        self.update()
+
+    def copy_text(self, index: int) -> str:
+        """The line of source."""
+        text = self._text
+        return text.source.lines[index] if text is not None and text.lines else str(self._candidates[index])
+
+    def row_text(self, index: int) -> str:
+        """The line of source, without its gutter."""
+        text = self._text
+        return text.lines[index] if text is not None and text.lines else ""
+
+    def action_disassembly(self) -> None:
+        """Show the machine code."""
+        self.ladder_app.workspace.show_pane("disassembly")
+
+    def action_here(self) -> None:
+        """Back to where the target stands."""
+        self._away = False
+        self._show(self._target)
+        self._mark(self.ladder.state, self.debug)
+        self.update()

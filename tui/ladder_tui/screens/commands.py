@@ -1,0 +1,300 @@
+"""What the workspace's keys do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.screen import Screen
+
+from ladder_backends.debugger.contract import StepKind
+from ladder_backends.model.focus import Dim3, Focus, parse_dim3
+from ladder_backends.session.state import Run
+from ladder_tui.actions import ACTIONS, Action, why_not
+from ladder_tui.panes import PANES
+from ladder_tui.screens.choice import ChoiceScreen, Option
+from ladder_tui.screens.layouts import layout_for, slots_of
+from ladder_tui.widgets.line_view import LineView
+from ladder_tui.widgets.row import Cell
+from ladder_tui.widgets.rung_bar import RUNGS
+
+if TYPE_CHECKING:
+    from ladder_tui.panes.source_pane import SourcePane
+    from ladder_tui.screens.workspace import Workspace
+
+INTERRUPT_TWICE = 2.0
+"""Seconds within which a second Ctrl-C offers more than an interrupt."""
+
+_BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
+
+
+def read_place(text: str) -> int | Focus:
+    """What was typed at `g`: a line number, or a block and a thread.
+
+    `12` is a line; `3,0,0 240,0,0` and `block (3,0,0) thread (240,0,0)` are a place in the grid; one coordinate
+    alone is a thread of the same block.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    words = text.replace("(", " ").replace(")", " ").split()
+    if len(words) == 1 and words[0].isdecimal():
+        return int(words[0])
+    named: dict[str, Dim3] = {}
+    plain: list[Dim3] = []
+    name = ""
+    for word in words:
+        if word.isalpha():
+            name = word
+        elif name:
+            named[name], name = parse_dim3(word), ""
+        else:
+            plain.append(parse_dim3(word))
+    if name or len(plain) > 2 or not (named or plain) or named.keys() - {"block", "thread"}:
+        raise ValueError("write a line, or block and thread: 3,0,0 240,0,0")
+    if len(plain) == 2:
+        named = {"block": plain[0], "thread": plain[1], **named}
+    elif plain:
+        named = {"thread": plain[0], **named}
+    return Focus.of(**{level: named[level] for level in ("block", "thread") if level in named})
+
+
+class Commands(Screen[None]):
+    """Actions of the workspace, each by the name that the registry calls."""
+
+    _last_interrupt = float("-inf")
+    _chord = False
+
+    @property
+    def _home(self) -> Workspace:
+        from ladder_tui.screens.workspace import Workspace
+
+        assert isinstance(self, Workspace)
+        return self
+
+    @property
+    def _source(self) -> SourcePane | None:
+        from ladder_tui.panes.source_pane import SourcePane
+
+        pane = self._home.panes.get("source")
+        return pane if isinstance(pane, SourcePane) else None
+
+    def _say(self, text: str, severity: str = "warning") -> None:
+        self._home.ladder_app.say(text, severity)
+
+    def _typing(self) -> bool:
+        """Whether what has the focus takes letters as text."""
+        focused = self.focused
+        if focused is None:
+            return False
+        return focused.TAKES_TEXT if isinstance(focused, LineView) else True
+
+    # Keys ------------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Letters are text where text is typed; nothing else is ever refused without saying why."""
+        return not (action in ("resume", "until", "toggle_breakpoint") and self._typing())
+
+    def take_key(self, event: events.Key) -> bool:
+        """Look at a key before anything else does.
+
+        Returns:
+            Whether it was the second half of `w` + letter.
+        """
+        home = self._home
+        home.notice_line.hide()
+        if not self._chord:
+            return False
+        self._chord = False
+        home.status_bar.chord = ()
+        home.status_bar.update()
+        for pane_id, entry in PANES.items():
+            if event.character == entry.letter:
+                if home.show_pane(pane_id) is None:
+                    self._say(f"{entry.name} has no place on this rung")
+                return True
+        return event.key in ("escape", "w")
+
+    def perform(self, action: Action) -> None:
+        """Do what a hint, the palette or the help names."""
+        home = self._home
+        pane = home.panes.get(action.scope)
+        target = pane if pane is not None else self.focused if action.scope == "list" else self
+        home.ladder_app.work(home.app.run_action(action.call, target or self))
+
+    def _refused(self, call: str) -> bool:
+        """Whether the action of `call` makes no sense now; then it says why."""
+        home = self._home
+        action = _BY_CALL[call]
+        reason = why_not(action, home.ladder.state, home.debug)
+        if reason:
+            self._say(f"{action.hint}: {reason}")
+        return bool(reason)
+
+    # Run control -----------------------------------------------------------------------------------------------
+
+    def action_resume(self, kind: str) -> None:
+        """Continue, next, step or finish."""
+        home = self._home
+        if self._refused(f"resume('{kind}')"):
+            return
+        debug, session = home.debug, home.ladder.active
+        assert debug is not None
+        assert session is not None
+        if kind == "continue" and debug.run is Run.RUNNING:
+            self._say("the target runs already; Ctrl-C stops it")
+            return
+        step = StepKind.RUN if kind == "continue" and debug.run is Run.EXITED else StepKind(kind)
+        home.ladder_app.work(session.resume(step))
+
+    def action_until(self) -> None:
+        """Run to the line that the source's cursor is on."""
+        home = self._home
+        if self._refused("until"):
+            return
+        source, session = self._source, home.ladder.active
+        location = source.location_at_cursor() if source is not None else ""
+        if not location or session is None:
+            self._say("until: no source line is selected")
+            return
+        home.ladder_app.work(session.resume(StepKind.UNTIL, location))
+
+    def action_toggle_breakpoint(self) -> None:
+        """Set or take away a breakpoint on the source cursor's line."""
+        home = self._home
+        if self._refused("toggle_breakpoint"):
+            return
+        source, session = self._source, home.ladder.active
+        location = source.location_at_cursor() if source is not None else ""
+        if not location or session is None:
+            self._say("break: no source line is selected")
+            return
+        home.ladder_app.work(session.toggle_breakpoint(location))
+
+    def action_interrupt(self) -> None:
+        """Stop the target; the second time in two seconds offers more."""
+        home = self._home
+        app = home.ladder_app
+        now = app.clock()
+        twice = now - self._last_interrupt < INTERRUPT_TWICE
+        self._last_interrupt = now
+        debug, session = home.debug, home.ladder.active
+        if twice:
+            app.offer_more()
+            return
+        busy = debug is not None and debug.run in (Run.RUNNING, Run.STARTING)
+        if session is not None and (busy or session.pending()):
+            app.work(session.interrupt())
+        else:
+            self._say("nothing runs; q quits, Ctrl-C again offers more", "information")
+
+    # Going places ----------------------------------------------------------------------------------------------
+
+    def action_panes(self) -> None:
+        """Wait for the letter of a pane."""
+        home = self._home
+        part = layout_for(home.ladder.state.rung, *home.app.size)
+        cells: list[Cell] = []
+        for pane_id in dict.fromkeys(pane for slot in slots_of(part) for pane in slot.panes):
+            entry = PANES[pane_id]
+            cells += [Cell(("  " if cells else "") + entry.letter, "key"), Cell(f" {entry.name.lower()}", "muted")]
+        self._chord = True
+        home.status_bar.chord = tuple(cells)
+        home.status_bar.update()
+
+    def action_zoom(self) -> None:
+        """Give the focused pane the whole area, or give it back."""
+        area, focused = self._home.area, self.focused
+        area.zoomed = "" if area.zoomed or focused is None or focused.id not in PANES else str(focused.id)
+        self._home.arrange_panes()
+
+    def action_next_pane(self, step: int) -> None:
+        """Go round the visible panes."""
+        home = self._home
+        visible = list(home.area.regions)
+        if not visible:
+            return
+        here = (
+            visible.index(self.focused.id) if self.focused and self.focused.id in visible else -1 if step > 0 else 0
+        )
+        home.panes[visible[(here + step) % len(visible)]].focus(scroll_visible=False)
+
+    def action_goto(self) -> None:
+        """Ask for a line or a place in the grid."""
+        self._home.prompt.ask("go to", self._go_to, placeholder="line, or block and thread: 3,0,0 240,0,0")
+
+    def _go_to(self, text: str) -> None:
+        home = self._home
+        try:
+            place = read_place(text)
+        except ValueError as error:
+            self._say(str(error))
+            return
+        if isinstance(place, int):
+            home.show_pane("source")
+            if (source := self._source) is not None:
+                source.go_to_line(place)
+            return
+        session = home.ladder.active
+        if session is None:
+            self._say("go to: nothing is open on this rung")
+            return
+        home.ladder_app.work(session.switch(place))
+
+    def action_search(self) -> None:
+        """Search in the focused view, or in the source."""
+        home = self._home
+        view = self.focused if isinstance(self.focused, LineView) else home.panes.get("source")
+        if view is None:
+            return
+
+        def search(needle: str) -> None:
+            view.focus(scroll_visible=False)
+            if not view.search(needle):
+                self._say(f"not found: {needle}" if needle else "nothing to repeat: type what to search")
+
+        home.prompt.ask("/", search)
+
+    def action_console(self) -> None:
+        """Go to the engine's command line."""
+        if not self._refused("console"):
+            self._home.show_pane("console")
+
+    def action_rung(self, name: str) -> None:
+        """Show a rung."""
+        self.go_to_rung(name)
+
+    def go_to_rung(self, name: str) -> None:
+        """Show a rung, or say why there is nothing on it."""
+        home = self._home
+        rung = next(rung for rung in RUNGS if rung.name == name)
+        if rung.missing:
+            self._say(rung.missing, "information")
+        elif name != home.ladder.state.rung:
+            home.ladder.switch_rung(name)
+
+    def action_help(self) -> None:
+        """Show every key."""
+        from ladder_tui.screens.help import HelpScreen
+
+        self._home.app.push_screen(HelpScreen(self._home.palette))
+
+    def action_request_quit(self) -> None:
+        """Leave, after a question where something would end."""
+        home = self._home
+        live = [
+            session.state
+            for session in home.ladder.sessions.values()
+            if session.state.run in (Run.RUNNING, Run.STOPPED, Run.STARTING)
+        ]
+        if not live:
+            home.app.exit()
+            return
+        titles = ", ".join(state.title or state.rung for state in live)
+        question = ChoiceScreen(
+            f"Leave? {titles}",
+            (Option("q", "leave", "leave"), Option("n", "stay", "")),
+            home.palette,
+            why="Launched programs end with the console; attached ones live on.",
+        )
+        home.app.push_screen(question, lambda answer: home.app.exit() if answer else None)

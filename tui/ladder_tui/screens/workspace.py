@@ -1,0 +1,249 @@
+"""The main screen: rungs above, panes between, truth below."""
+
+from __future__ import annotations
+
+import contextvars
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
+
+from ladder_backends.model.frame import Place
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.state import Change, DebugState, Run
+from ladder_tui.actions import bindings_for
+from ladder_tui.panes import load_pane
+from ladder_tui.panes.pane import Pane
+from ladder_tui.panes.source_pane import SourcePane
+from ladder_tui.screens.commands import Commands
+from ladder_tui.screens.layouts import MINIMUM, layout_for, slots_of
+from ladder_tui.widgets.line_view import LineView
+from ladder_tui.widgets.notice_line import NoticeLine
+from ladder_tui.widgets.pane_area import PaneArea
+from ladder_tui.widgets.prompt import Prompt
+from ladder_tui.widgets.rung_bar import RungBar
+from ladder_tui.widgets.status_bar import StatusBar
+from ladder_tui.widgets.too_small import TooSmall
+
+if TYPE_CHECKING:
+    from ladder_tui.app import LadderApp
+    from ladder_tui.theming import Palette
+
+_INLINE_VARIABLES = 12
+_INSTRUCTIONS = 64
+COST_AFTER = 0.25
+"""Seconds after a stop at which its cost is written, unless the next stop writes it."""
+
+
+class Workspace(Commands, Screen[None]):
+    """Panes over one ladder."""
+
+    BLANK = True
+    AUTO_FOCUS: ClassVar[str | None] = None
+    ALLOW_SELECT = False
+    BINDINGS = bindings_for("workspace")
+    DEFAULT_CSS = """
+    Workspace { layers: base notice; layout: vertical; overflow: hidden hidden; background: $background; }
+    """
+
+    def __init__(self, ladder: Ladder, palette: Palette) -> None:
+        super().__init__(id="workspace")
+        self.ladder = ladder
+        self.palette = palette
+        self.panes: dict[str, Pane] = {}
+        self.area = PaneArea()
+        self._app_context: contextvars.Context | None = None
+        self._clock_timer: Timer | None = None
+        self._cost_timer: Timer | None = None
+
+    # Building --------------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """The bars and the area; panes are made when the layout first shows them."""
+        app = self.ladder_app
+        self.rung_bar = RungBar(self.ladder.state, self.go_to_rung, palette=self.palette)
+        self.status_bar = StatusBar(self.ladder, self.perform, palette=self.palette, clock=app.clock)
+        self.notice_line = NoticeLine(palette=self.palette)
+        self.prompt = Prompt(id="prompt")
+        self.too_small = TooSmall(palette=self.palette)
+        yield self.rung_bar
+        yield self.area
+        yield self.status_bar
+        yield self.notice_line
+        yield self.prompt
+        yield self.too_small
+
+    @property
+    def ladder_app(self) -> LadderApp:
+        """The application, typed."""
+        from ladder_tui.app import LadderApp
+
+        app = self.app
+        assert isinstance(app, LadderApp)
+        return app
+
+    @property
+    def debug(self) -> DebugState | None:
+        """State of the session that keys act on, or None."""
+        session = self.ladder.active
+        return session.state if session is not None else None
+
+    def on_mount(self) -> None:
+        """Follow the ladder from now on."""
+        # Changes come from the engine's reader, outside any widget: without this, Textual would not know its app.
+        self._app_context = contextvars.copy_context()
+        self._unsubscribe = self.ladder.subscribe(self._changed)
+
+    def on_unmount(self) -> None:
+        """Stop following."""
+        self._unsubscribe()
+
+    # Layout ----------------------------------------------------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the layout for the new size."""
+        self.arrange_panes()
+
+    def arrange_panes(self) -> None:
+        """Show the panes that the rung and the size call for."""
+        width, height = self.app.size
+        small = width < MINIMUM[0] or height < MINIMUM[1]
+        for widget in (self.rung_bar, self.area, self.status_bar):
+            widget.display = not small
+        self.too_small.display = small
+        if small:
+            return
+        part = layout_for(self.ladder.state.rung, width, height)
+        shown = self.area.visible_ids(part, self.app.size.with_height(height - 2))
+        fresh = [pane_id for pane_id, _ in shown if pane_id not in self.panes]
+        for pane_id in fresh:
+            self.panes[pane_id] = load_pane(pane_id)(self.ladder, palette=self.palette, id=pane_id)
+        if fresh:
+            self.area.mount(*(self.panes[pane_id] for pane_id in fresh))
+        hidden = {pane_id for pane_id, pane in self.panes.items() if not pane.display}
+        self.area.arrange_panes(shown, self.panes)
+        for pane_id, _ in shown:
+            if pane_id in fresh or pane_id in hidden:
+                self.panes[pane_id].refresh_from(self.ladder.state, ~Change.NONE)
+        self.rung_bar.update()
+        self.status_bar.update()
+        self._ask_for_visible_rows()
+
+    def _ask_for_visible_rows(self) -> None:
+        """Tell the session how much of a stop is seen, so that it asks the engine for no more."""
+        regions = self.area.regions
+        rows = {name: max(1, region.height - 1) for name, region in regions.items()}
+        for session in self.ladder.sessions.values():
+            session.show_rows(
+                frames=rows.get("stack", 1),
+                variables=max(rows.get("variables", 1), _INLINE_VARIABLES if "source" in rows else 1),
+                instructions=_INSTRUCTIONS if "disassembly" in rows else 0,
+            )
+
+    def show_pane(self, pane_id: str, *, focus: bool = True) -> Pane | None:
+        """Bring a pane to the front of its place and give it the keys; None where this layout has none."""
+        part = layout_for(self.ladder.state.rung, *self.app.size)
+        if self.area.zoomed:
+            self.area.zoomed = pane_id
+        slot = next((slot for slot in slots_of(part) if pane_id in slot.panes), None)
+        if slot is None:
+            return None
+        self.area.active[slot.panes] = pane_id
+        self.arrange_panes()
+        pane = self.panes.get(pane_id)
+        if pane is not None and focus:
+            pane.focus(scroll_visible=False)
+        return pane
+
+    def show_source(self, file: str, line: int, fullname: str = "") -> None:
+        """Show a line of source; the target stays where it is."""
+        source = self.show_pane("source")
+        if isinstance(source, SourcePane):
+            source.look_at(Place(file, line, fullname))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The hints follow the focus."""
+        self.status_bar.scope = event.widget.id or ""
+        self.status_bar.update()
+
+    # Changes ---------------------------------------------------------------------------------------------------
+
+    def _changed(self, change: Change) -> None:
+        if self._app_context is not None:
+            self._app_context.run(self.apply, change)
+
+    def apply(self, change: Change) -> None:
+        """Show a change of the ladder, with one paint."""
+        debug = self.debug
+        if change & Change.NOTICE:
+            self._show_notice()
+        if change & Change.RUNG:
+            self.arrange_panes()
+            change = ~Change.NONE
+        self._refresh_panes(change)
+        self._keep_clock()
+        if change & Change.RUN and debug is not None and debug.run is Run.STOPPED:
+            self._measure(debug)
+
+    def _refresh_panes(self, change: Change) -> None:
+        state = self.ladder.state
+        for pane_id in self.area.regions:
+            pane = self.panes[pane_id]
+            if pane.INTEREST & change:
+                pane.refresh_from(state, change)
+        if change & (Change.RUNG | Change.FINDINGS | Change.RUN):
+            self.rung_bar.update()
+        self.status_bar.update()
+
+    def _keep_clock(self) -> None:
+        """Run the one-second clock while there is something to count, and only then."""
+        debug, session = self.debug, self.ladder.active
+        counts = debug is not None and debug.run in (Run.RUNNING, Run.STARTING)
+        counts = counts or (session is not None and bool(session.pending()))
+        if counts and self._clock_timer is None:
+            self._clock_timer = self.set_interval(1.0, self._tick)
+        elif not counts and self._clock_timer is not None:
+            self._clock_timer.stop()
+            self._clock_timer = None
+
+    def _tick(self) -> None:
+        self.status_bar.update()
+        self._keep_clock()
+
+    def _measure(self, debug: DebugState) -> None:
+        """Note when the frame of this stop is written; the figure is painted later, or with the next stop."""
+        since = debug.since
+        clock = self.ladder_app.clock
+
+        def painted() -> None:
+            debug.stop_to_paint = max(0.0, clock() - since)
+            if self._cost_timer is None:
+                self._cost_timer = self.set_timer(COST_AFTER, self._write_cost)
+            else:
+                self._cost_timer.reset()
+
+        self.status_bar.call_after_refresh(painted)
+
+    def _write_cost(self) -> None:
+        self._cost_timer = None
+        self.status_bar.update()
+
+    def _show_notice(self) -> None:
+        debug = self.debug
+        notice = self.ladder.state.notice or (debug.notice if debug is not None else None)
+        if notice is not None:
+            self.notice_line.show(notice)
+
+    def set_palette(self, palette: Palette) -> None:
+        """Draw everything with other styles."""
+        self.palette = palette
+        for view in self.query(LineView):
+            view.set_palette(palette)
+
+    @property
+    def focused_view(self) -> Widget | None:
+        """The widget that has the keys, or None."""
+        return self.focused

@@ -1,0 +1,147 @@
+"""The last line, which is always true: state, focus, cost, what is pending, and keys that work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ladder_backends.model.focus import Focus, format_coordinate
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.state import DebugState, Run
+from ladder_tui.actions import ACTIONS, Action, why_not
+from ladder_tui.widgets.line_view import Hit, LineView
+from ladder_tui.widgets.row import Cell, Row, width_of
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
+
+PENDING_AFTER = 0.5
+"""Seconds after which a request without an answer is shown."""
+
+_RUN_LOOK: dict[Run, tuple[str, str]] = {
+    Run.NOTHING: ("○", "muted"),
+    Run.STARTING: ("◌", "warn"),
+    Run.RUNNING: ("▶", "ok"),
+    Run.STOPPED: ("■", "focus"),
+    Run.EXITED: ("□", "muted"),
+    Run.DUMP: ("●", "focus"),
+    Run.DEAD: ("✗", "fault"),
+}
+_SEPARATOR = Cell(" │ ", "rule")
+
+
+class StatusBar(LineView, can_focus=False):
+    """Tells what is so now; a click on a hint does what it says."""
+
+    HAS_TITLE = False
+    HAS_CURSOR = False
+    DEFAULT_CSS = "StatusBar { width: 1fr; height: 1; dock: bottom; }"
+
+    def __init__(
+        self,
+        ladder: Ladder,
+        perform: Callable[[Action], None],
+        *,
+        palette: Palette,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(id="status-bar", palette=palette)
+        self.perform = perform
+        self.ladder = ladder
+        self.clock = clock
+        self.chord: tuple[Cell, ...] = ()
+        self.scope = ""
+
+    @property
+    def row_count(self) -> int:
+        """One line."""
+        return 1
+
+    def row(self, index: int) -> Row:
+        """State at the left, keys at the right."""
+        session = self.ladder.active
+        debug = session.state if session is not None else None
+        cells = [Cell(" "), *self._state(debug)]
+        if debug is not None:
+            cells += self._focus(debug)
+            cells += self._cost(debug)
+            if session is not None:
+                cells += self._pending(session.pending())
+        room = self.size.width - width_of(cells) - 2
+        return Row(tuple(cells), self.chord or tuple(self._hints(debug, room)))
+
+    def _state(self, debug: DebugState | None) -> list[Cell]:
+        run = debug.run if debug is not None else Run.NOTHING
+        glyph, style = _RUN_LOOK[run]
+        words = str(run)
+        if debug is not None:
+            if run in (Run.RUNNING, Run.STARTING):
+                words += f" {max(0.0, self.clock() - debug.since):.0f} s"
+            elif debug.run_detail and run is not Run.DUMP:
+                words = f"{words} {debug.run_detail}" if run is not Run.STOPPED else debug.run_detail
+            if debug.provenance is Provenance.RECORDING:
+                words += " (recording)"
+        fault = debug is not None and debug.fault
+        return [Cell(f"{glyph} ", style), Cell(words, "fault" if fault else "strong")]
+
+    def _focus(self, debug: DebugState) -> list[Cell]:
+        focus = debug.focus
+        if focus is None:
+            return []
+        cells = [Cell("  "), Cell(self._where(focus), "focus")]
+        if debug.asked is not None:
+            if focus.satisfies(debug.asked):
+                cells.append(Cell(" · asked = reached" if self.size.width >= 100 else " =", "ok"))
+            else:
+                asked = self._where(debug.asked)
+                cells.append(Cell(f" ≠ asked {asked}", "fault"))
+        return cells
+
+    def _where(self, focus: Focus) -> str:
+        levels = [name for name in ("block", "thread") if name in focus] or list(focus)[:2]
+        if self.size.width < 100 and len(levels) == 2:
+            return "".join(format_coordinate(focus[name]) for name in levels)
+        return focus.describe(*levels)
+
+    def _cost(self, debug: DebugState) -> list[Cell]:
+        seconds, word = debug.stop_to_paint, ""
+        if debug.run is Run.DUMP:
+            seconds, word = debug.jump_seconds, "jump "
+        if seconds is None:
+            return []
+        return [_SEPARATOR, Cell(f"{word}{seconds * 1000:.{1 if seconds < 0.01 else 0}f} ms", "muted")]
+
+    def _pending(self, pending: Sequence[tuple[str, float]]) -> list[Cell]:
+        waiting = [(text, age) for text, age in pending if age >= PENDING_AFTER]
+        if not waiting:
+            return []
+        text, age = waiting[0]
+        more = f" +{len(waiting) - 1}" if len(waiting) > 1 else ""
+        return [_SEPARATOR, Cell(f"waits {age:.0f} s for {text[:24]}{more}", "warn")]
+
+    def _hints(self, debug: DebugState | None, room: int) -> Iterator[Cell]:
+        """As many keys as fit, those of the focused pane first; `?` is always among them."""
+        state = self.ladder.state
+        offered = [action for action in ACTIONS if action.hinted and action.scope in (self.scope, "workspace")]
+        offered = [action for action in offered if not why_not(action, state, debug)]
+        offered.sort(key=lambda action: (action.scope != self.scope, action.group != "Run control"))
+        last = next(action for action in ACTIONS if action.id == "help")
+        room -= len(last.hint) + 4
+        chosen: list[Action] = []
+        for action in offered:
+            size = len(action.key_label) + len(action.hint) + 3
+            if action is not last and size <= room:
+                chosen.append(action)
+                room -= size
+        if room < 0:
+            return
+        for number, action in enumerate([*chosen, last]):
+            yield Cell(("  " if number else "") + action.key_label, "key", action)
+            yield Cell(f" {action.hint}", "muted", action)
+
+    def activate(self, hit: Hit) -> None:
+        """Do what the hint under the mouse says."""
+        if isinstance(hit.target, Action):
+            self.perform(hit.target)

@@ -1,0 +1,33 @@
+"""What is shown where nothing else fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ladder_tui.screens.layouts import MINIMUM
+from ladder_tui.widgets.line_view import LineView
+from ladder_tui.widgets.row import Cell, Row
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
+
+
+class TooSmall(LineView, can_focus=False):
+    """One line that says how large the terminal is and has to be."""
+
+    HAS_TITLE = False
+    HAS_CURSOR = False
+    DEFAULT_CSS = "TooSmall { width: 1fr; height: 1fr; display: none; }"
+
+    def __init__(self, *, palette: Palette) -> None:
+        super().__init__(id="too-small", palette=palette)
+
+    @property
+    def row_count(self) -> int:
+        """One line."""
+        return 1
+
+    def row(self, index: int) -> Row:
+        """Is and should be."""
+        width, height = self.app.size
+        return Row((Cell(f"terminal too small ({width}x{height}): needs {MINIMUM[0]}x{MINIMUM[1]}", "warn"),))
