@@ -20,7 +20,7 @@ _BASE_VERSION = re.compile(r"GNU gdb[^\n]*?(\d+)\.\d+[\w.-]*\s*$", re.MULTILINE)
 
 _REMEDIES = {
     "gdb": "install it (`apt install gdb`, `dnf install gdb`), or set LADDER_GDB to its path",
-    "cuda-gdb": "run `ladder-tui-install-cuda-gdb`, or set LADDER_CUDA_GDB to its path",
+    "cuda-gdb": "run `ladder-tui demo --install-cuda-gdb`, or set LADDER_CUDA_GDB to its path",
 }
 
 
