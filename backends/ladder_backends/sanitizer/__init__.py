@@ -1,1 +1,40 @@
-"""compute-sanitizer reports of every era, as findings."""
+"""compute-sanitizer reports of every era, as findings.
+
+`read_report` reads files; `TextReportReader` reads a report while the tool writes it. Both fill a `Report`.
+"""
+
+from __future__ import annotations
+
+from ladder_backends.sanitizer.build import ReportBuilder
+from ladder_backends.sanitizer.describe import (
+    allocation_line,
+    group_count,
+    headline,
+    lane_words,
+    member_line,
+    offset_words,
+    short_function,
+)
+from ladder_backends.sanitizer.read import expand, read_report, sniff
+from ladder_backends.sanitizer.report_json import exit_code, finding_json, report_json
+from ladder_backends.sanitizer.text_report import TextReportReader
+from ladder_backends.sanitizer.xml_report import XmlReportReader
+
+__all__ = [
+    "ReportBuilder",
+    "TextReportReader",
+    "XmlReportReader",
+    "allocation_line",
+    "exit_code",
+    "expand",
+    "finding_json",
+    "group_count",
+    "headline",
+    "lane_words",
+    "member_line",
+    "offset_words",
+    "read_report",
+    "report_json",
+    "short_function",
+    "sniff",
+]

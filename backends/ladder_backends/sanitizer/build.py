@@ -1,0 +1,227 @@
+"""Drafts become findings of a report: kinds settled, lanes answered, bugs grouped, consequences folded."""
+
+from __future__ import annotations
+
+import hashlib
+
+from ladder_backends.model.finding import (
+    Allocation,
+    CodeLocation,
+    Finding,
+    FindingGroup,
+    FindingKind,
+    Report,
+    Side,
+)
+from ladder_backends.sanitizer.describe import RUN_KINDS, group_title
+from ladder_backends.sanitizer.draft import HostStack, RecordDraft
+from ladder_backends.sanitizer.heads import kind_of_access
+from ladder_backends.sanitizer.lanes import lane_of
+from ladder_backends.sanitizer.locations import NOWHERE
+from ladder_backends.sanitizer.user_frame import api_of, user_frame
+
+_FAULTS = frozenset(
+    {
+        FindingKind.OOB,
+        FindingKind.MISALIGNED,
+        FindingKind.PERMISSION,
+        FindingKind.MALLOC_FREE,
+        FindingKind.HW_EXCEPTION,
+        FindingKind.UVM_GPU_FAULT,
+        FindingKind.UVM_CPU_FAULT,
+        FindingKind.TENSOR_MEMORY,
+        FindingKind.BARRIER,
+        FindingKind.DEADLOCK,
+    }
+)
+"""Kinds after which the tool ends the context, so that later calls fail."""
+
+_AFTER_FAULT = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721})
+"""Results of calls into a context that a device error has ended."""
+
+_ECHOES = ("cudaGetLastError", "cudaPeekAtLastError")
+_HOST_KINDS = frozenset(
+    {
+        FindingKind.LEAK,
+        FindingKind.API_ERROR,
+        FindingKind.UNINIT_API,
+        FindingKind.STREAM_RACE,
+        FindingKind.UNUSED_MEMORY,
+    }
+)
+_HOST_PINNED = ("cuMemHostAlloc", "cuMemAllocHost", "cudaHostAlloc", "cudaMallocHost", "cuMemHostRegister")
+_MANAGED = ("cuMemAllocManaged", "cudaMallocManaged")
+_ALLOCATES = ("alloc", "Malloc")
+
+_Key = tuple[object, ...]
+
+
+class ReportBuilder:
+    """Adds records to a report, in order; each addition takes the same time however many there are.
+
+    Attributes:
+        report: Grows with each addition.
+        origin: File or rank of the records to come, where there are several.
+    """
+
+    def __init__(self, report: Report | None = None) -> None:
+        self.report = Report() if report is None else report
+        self.origin = ""
+        self._ids: dict[_Key, str] = {}
+        self._cause: int | None = None
+        self._last_api: tuple[int, int | None] | None = None
+        self._sides: dict[_Key, tuple[Side, ...]] = {}
+
+    def begin_origin(self, origin: str) -> None:
+        """Begin another file or rank: nothing in it follows from what came before."""
+        self.origin = origin
+        self._cause = None
+        self._last_api = None
+
+    def add(self, draft: RecordDraft) -> Finding:
+        """Append the finding of a record to the report."""
+        report = self.report
+        finding = self._finding(draft, len(report.findings))
+        report.findings.append(finding)
+        return finding
+
+    def amend(self, index: int, draft: RecordDraft) -> Finding:
+        """Replace a finding whose record turned out to go on; it stays in its group."""
+        old = self.report.findings[index]
+        new = self._finding(draft, index, old)
+        self.report.findings[index] = new
+        return new
+
+    def _finding(self, draft: RecordDraft, index: int, old: Finding | None = None) -> Finding:
+        head, report = draft.head, self.report
+        kind = kind_of_access(head, draft.reason) if head.default_kind else head.kind
+        tool = head.tool or ("" if kind in RUN_KINDS else report.tool or "memcheck")
+        if not report.tool and tool and kind is not FindingKind.API_ERROR:
+            report.tool = tool
+        frames = tuple(draft.device_frames) if draft.device_frames is not None else ()
+        sides = self._places(draft)
+        first = sides[0] if sides else None
+        at = first.location if first is not None else draft.at or NOWHERE
+        stacks = draft.stacks
+        host = tuple(stacks[0].frames) if stacks else ()
+        user = user_frame(host) if host and kind in _HOST_KINDS else None
+        access, space = draft.access, draft.space
+        if kind is FindingKind.LEAK and host:
+            access = access or api_of(host)
+            space = _leak_space(access, space)
+        kernel = frames[-1].function if frames else at.function or head.kernel
+        if old is None:
+            key: _Key = (tool, kind, access, space, draft.reason, kernel, at.function, at.file, at.line, user)
+            cause = self._cause_of(kind, head.result, access, index)
+        else:
+            key, cause = (), old.consequence_of
+        block = first.block if first is not None else draft.block
+        thread = first.thread if first is not None else draft.thread
+        lanes = sum(1 for side in sides if side.thread is not None and side.block is not None)
+        lane, why = lane_of(kind, lanes, user, cause is not None)
+        finding = Finding(
+            index=index,
+            kind=kind,
+            tool=tool,
+            access=access,
+            size=head.size,
+            space=space,
+            kernel=kernel,
+            src_file=at.file,
+            line=at.line,
+            block=block,
+            thread=thread,
+            sides=sides,
+            device_frames=frames,
+            host_frames=host,
+            allocation=_allocation(draft, kind, stacks),
+            address=draft.address,
+            severity=head.severity,
+            reason=draft.reason,
+            lane=lane,
+            why=why,
+            group=old.group if old is not None else self._group(key, cause),
+            consequence_of=cause,
+            origin=draft.origin or self.origin,
+            raw="\n".join(draft.lines),
+        )
+        if old is None:
+            self._file(finding, user)
+        return finding
+
+    def _places(self, draft: RecordDraft) -> tuple[Side, ...]:
+        if draft.sides is not None:
+            return tuple(draft.sides)
+        at = draft.at
+        if at is None and draft.thread is None:
+            return ()
+        key = (draft.access, at, draft.block, draft.thread, draft.block_rank)
+        known = self._sides.get(key)
+        if known is None:
+            if len(self._sides) > 20_000:
+                self._sides.clear()
+            known = (Side(draft.access, at or NOWHERE, draft.block, draft.thread, draft.block_rank),)
+            self._sides[key] = known
+        return known
+
+    def _cause_of(self, kind: FindingKind, result: int | None, access: str, index: int) -> int | None:
+        """The earlier finding this API error follows from."""
+        if kind is not FindingKind.API_ERROR:
+            if kind in _FAULTS and self._cause is None:
+                self._cause = index
+            if kind not in RUN_KINDS:
+                self._last_api = None
+            return None
+        cause = None
+        if self._cause is not None and result in _AFTER_FAULT:
+            cause = self._cause
+        elif access.startswith(_ECHOES) and self._last_api is not None and self._last_api[1] == result:
+            cause = self._last_api[0]
+        self._last_api = (cause if cause is not None else index, result)
+        return cause
+
+    def _group(self, key: _Key, cause: int | None) -> str:
+        if cause is not None:
+            return self.report.findings[cause].group
+        known = self._ids.get(key)
+        if known is None:
+            text = "\x1f".join("" if part is None else str(part) for part in key)
+            known = hashlib.blake2s(text.encode("utf-8", "replace"), digest_size=5).hexdigest()
+            self._ids[key] = known
+        return known
+
+    def _file(self, finding: Finding, user: CodeLocation | None) -> None:
+        group = self.report.groups.get(finding.group)
+        if finding.consequence_of is not None and group is not None:
+            group.folded.append(finding.index)
+            return
+        if group is None:
+            group = FindingGroup(finding.group, group_title(finding, user), finding.kind)
+            self.report.groups[finding.group] = group
+        group.members.append(finding.index)
+
+
+def _leak_space(api: str, space: str) -> str:
+    if api.startswith(_HOST_PINNED):
+        return "host-pinned"
+    if api.startswith(_MANAGED):
+        return "managed"
+    return space
+
+
+def _allocation(draft: RecordDraft, kind: FindingKind, stacks: list[HostStack] | None) -> Allocation | None:
+    where = None
+    if stacks is not None:
+        for stack in stacks:
+            if any(word in stack.moment for word in _ALLOCATES):
+                where = user_frame(stack.frames)
+                break
+    if draft.relation:
+        return Allocation(
+            draft.allocation_address, draft.allocation_size, draft.relation, draft.distance, draft.name, where
+        )
+    if kind in (FindingKind.LEAK, FindingKind.UNUSED_MEMORY, FindingKind.STREAM_RACE):
+        return Allocation(draft.head.address, draft.head.size, name=draft.name, where=where)
+    if where is not None or draft.name:
+        return Allocation(name=draft.name, where=where)
+    return None
