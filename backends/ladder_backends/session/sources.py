@@ -66,7 +66,7 @@ class SourceFinder:
         self,
         roots: Iterable[str | Path] = (),
         *,
-        embedded: Mapping[str, str] | None = None,
+        embedded: Mapping[str, str | Path] | None = None,
         built: Iterable[Path] = (),
         digests: Mapping[str, str] | None = None,
     ) -> None:
@@ -74,7 +74,7 @@ class SourceFinder:
 
         Args:
             roots: Folders to look in.
-            embedded: Sources that a case carries, text by path.
+            embedded: Sources that a case carries, by path: their text, or the file they were unpacked to.
             built: What was made from the sources (executable, dump, report), the most telling first: a source that
                 is newer than the first of them that exists counts as edited.
             digests: SHA-256 of sources as they were when the program was built, in hex, by path.
@@ -120,6 +120,8 @@ class SourceFinder:
                 return self._load(name, self._chosen[key], f"{_short(file)} as you chose it: {self._chosen[key]}")
         carried = self._carried(file, fullname)
         if carried is not None:
+            if isinstance(carried, Path):
+                return self._load(name, carried, "from the case", judge=False)
             return SourceFile(name, SourceState.FOUND, lines=_lines(carried), note="from the case")
         for spelled in dict.fromkeys((fullname, file)):
             path = Path(spelled)
@@ -127,7 +129,7 @@ class SourceFinder:
                 return self._load(name, path)
         return self._below_roots(name, fullname or file)
 
-    def _carried(self, file: str, fullname: str) -> str | None:
+    def _carried(self, file: str, fullname: str) -> str | Path | None:
         for key in (fullname, file):
             if key and key in self._embedded:
                 return self._embedded[key]
@@ -171,7 +173,7 @@ class SourceFinder:
             note = f"{clean_line(base.name)} is not below the source folders — name the folder it lies in"
         return SourceFile(name, SourceState.MISSING, note=note)
 
-    def _load(self, name: str, path: Path, note: str = "") -> SourceFile:
+    def _load(self, name: str, path: Path, note: str = "", *, judge: bool = True) -> SourceFile:
         try:
             status = path.stat()
             signature = (status.st_mtime_ns, status.st_size, status.st_ino)
@@ -187,17 +189,19 @@ class SourceFinder:
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else "it cannot be read"
             return SourceFile(name, SourceState.MISSING, path, note=clean_line(f"{path}: {why}"))
-        source = self._judge(name, path, raw, status.st_mtime)
+        source = self._judge(name, path, raw, status.st_mtime if judge else None)
         self._read[path] = (signature, source)
         return replace(source, note=source.note or note)
 
-    def _judge(self, name: str, path: Path, raw: bytes, changed: float) -> SourceFile:
+    def _judge(self, name: str, path: Path, raw: bytes, changed: float | None) -> SourceFile:
         if b"\0" in raw[:8192]:
             return SourceFile(name, SourceState.MISSING, path, note=f"{clean_line(str(path))} is a binary file")
         lines = _lines(_text(raw[:MOST_BYTES]))
         if len(raw) > MOST_BYTES:
             note = f"only the first {MOST_BYTES >> 20} MiB of {clean_line(path.name)} are shown"
             return SourceFile(name, SourceState.FOUND, path, lines, note=note)
+        if changed is None:
+            return SourceFile(name, SourceState.FOUND, path, lines)
         digest = self._digest_of(path)
         if digest:
             if hashlib.sha256(raw).hexdigest() == digest:
