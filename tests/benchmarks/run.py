@@ -4,10 +4,10 @@ A benchmark is a module `bench_NAME.py` here with `rows()`, which yields one dic
 
 - `what`: what is measured, a few words.
 - `ours`, `unit`: our figure.
-- `partner`, `of`: the figure it is held against, measured in the same run, and what that is. Left out for a row that
-  has no partner: such a figure depends on the machine and is not a gate.
-- `budget`: the highest ratio (`ours / partner`) that is acceptable, or with `higher_is_better` the lowest; without a
-  partner, in the row's own unit.
+- `partner`, `of`: the figure it is held against, measured in the same run, and what that is. Left out for a row
+  that has no partner: such a figure depends on the machine and is not a gate.
+- `budget`: the highest ratio (`ours / partner`) that is acceptable, or with `higher_is_better` the lowest; without
+  a partner, in the row's own unit.
 
 Exit code 1 where a row misses its budget. Run it on a quiet machine.
 """
