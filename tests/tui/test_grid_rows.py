@@ -4,11 +4,11 @@ import pytest
 
 from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.frame import Frame, FrameWindow, Place
-from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp, linear
 from ladder_backends.session.jump import Alternative
 from ladder_backends.session.state import DebugState, Grid, Run
 from ladder_tui.panes.grid_blocks import block_cells, held_words
-from ladder_tui.panes.grid_lanes import coordinate, lane_cells, linear, program_counters, ranges_words
+from ladder_tui.panes.grid_lanes import coordinate, lane_cells, program_counters, ranges_words
 from ladder_tui.panes.grid_rows import AlternativeTarget, BlocksTarget, WarpTarget, grid_rows, invocation, range_row
 
 VADD = Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active")
@@ -133,7 +133,8 @@ def test_asked_and_reached_are_both_told() -> None:
     debug.asked = Focus.of(block=(3, 0, 0), thread=(100, 0, 0))
     debug.reason = "the dump does not hold thread (100,0,0)"
     other = Alternative("thread (232,0,0) of the same block", Focus.of(block=(3, 0, 0), thread=(232, 0, 0)))
-    rows = grid_rows(debug, width=58, alternatives=(other,)).rows
+    debug.alternatives = (other,)
+    rows = grid_rows(debug, width=58).rows
     assert rows[0].text() == "! asked block (3,0,0) thread (100,0,0) · reached block (3,0,0) thread (240,0,0)"
     assert rows[1].text() == "  the dump does not hold thread (100,0,0)"
     assert rows[2].target == AlternativeTarget(other)

@@ -161,6 +161,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("variables.expand", ("space",), "expand", "Show the whole value, or one line of it", "Variables",
            "expand", "variables", hinted=True),
     Action("variables.forget", ("x",), "forget", "Forget an expression", "Variables", "forget", "variables"),
+    # Findings
+    Action("findings.fold", ("space",), "fold", "Fold or unfold a bug, its further lanes, its consequences",
+           "Findings", "fold", "findings", needs=Need.FINDINGS, hinted=True),
+    Action("findings.order", ("o",), "order", "List by report, count or line", "Findings", "order", "findings",
+           needs=Need.FINDINGS, hinted=True),
+    # Console and program
+    Action("console.search", ("ctrl+s",), "search", "Search what the engine wrote", "Console and program",
+           "search_here", "console"),
+    Action("program.type", ("i",), "type", "Type to the program; Esc Esc or Ctrl-] leaves", "Console and program",
+           "type", "program", needs=Need.SESSION, hinted=True),
     # Breakpoints
     Action("breakpoints.enable", ("space",), "on/off", "Switch the breakpoint on or off", "Breakpoints",
            "switch", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),

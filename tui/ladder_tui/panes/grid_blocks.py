@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ladder_backends.model.focus import Dim3, format_coordinate
-from ladder_backends.model.grid import BlockRange, Kernel
-from ladder_tui.panes.grid_lanes import coordinate, linear, volume
+from ladder_backends.model.grid import BlockRange, Kernel, linear
+from ladder_tui.panes.grid_lanes import coordinate, volume
 from ladder_tui.widgets.row import Cell
 
 _HEAT = ((1.0, "█"), (0.75, "▓"), (0.4, "▒"), (0.0, "░"))

@@ -9,8 +9,6 @@ from ladder_backends.model.focus import Dim3
 from ladder_backends.model.grid import Lane, LaneState, Warp
 from ladder_tui.widgets.row import Cell
 
-LANES = 32
-
 _ACTIVE = "■"
 _GROUP_GLYPHS = "▤▥▦▧▨▩"
 _GROUP_STYLES = ("heat-3", "heat-5", "heat-1", "heat-7", "heat-2", "heat-6")
@@ -28,13 +26,8 @@ _STATE_WORDS = {
 }
 
 
-def linear(index: Dim3, extent: Dim3) -> int:
-    """The place of a coordinate in its extent, x fastest."""
-    return index[0] + extent[0] * (index[1] + extent[1] * index[2])
-
-
 def coordinate(number: int, extent: Dim3) -> Dim3:
-    """The coordinate at a place in an extent; the reverse of `linear`."""
+    """The coordinate at a place in an extent, x fastest; an extent that is not known has no coordinates but x."""
     width, height = max(1, extent[0]), max(1, extent[1])
     return number % width, number // width % height, number // width // height
 

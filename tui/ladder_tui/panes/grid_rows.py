@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
-from ladder_backends.model.grid import Kernel, LaneState, Warp
-from ladder_backends.session.jump import Alternative
+from ladder_backends.model.grid import LANES, Kernel, LaneState, Warp, linear
+from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.panes.grid_blocks import BlockCell, block_cells, held_words, map_cells
-from ladder_tui.panes.grid_lanes import LANES, coordinate, lane_cells, legend, linear, program_counters, volume
+from ladder_tui.panes.grid_lanes import coordinate, lane_cells, legend, program_counters, volume
 from ladder_tui.widgets.row import Cell, Row
 
 _NUMBERED_BLOCKS = 16
@@ -127,7 +126,6 @@ def grid_rows(
     cursor_warp: int | None = None,
     cursor_lane: int | None = None,
     cursor_block: int | None = None,
-    alternatives: Sequence[Alternative] = (),
 ) -> GridRows:
     """Lay out the map.
 
@@ -137,11 +135,10 @@ def grid_rows(
         cursor_warp: Warp of the block under the cursor, or None.
         cursor_lane: Lane under the cursor.
         cursor_block: Cell of the block map under the cursor, or None.
-        alternatives: Where else to go, when the asked lane was not reached.
     """
     built = GridRows()
     rows = built.rows
-    rows += _asked_rows(debug, alternatives)
+    rows += _asked_rows(debug)
     kernel = focused_kernel(debug)
     if len(debug.grid.kernels) > 1:
         rows += [_kernel_row(other, other is kernel) for other in debug.grid.kernels]
@@ -163,11 +160,9 @@ def range_row(debug: DebugState, number: int) -> Row:
                RangeTarget(run.first))  # fmt: skip
 
 
-def _asked_rows(debug: DebugState, alternatives: Sequence[Alternative]) -> list[Row]:
+def _asked_rows(debug: DebugState) -> list[Row]:
     asked, reached = debug.asked, debug.focus
-    if asked is None or (reached is not None and reached.satisfies(asked) and not debug.reason):
-        return []
-    if not debug.reason and not alternatives:
+    if asked is None or not debug.reason:
         return []
     reached_words = _lane_of(reached) if reached is not None else "nowhere"
     rows = [
@@ -175,9 +170,10 @@ def _asked_rows(debug: DebugState, alternatives: Sequence[Alternative]) -> list[
     ]
     if debug.reason:
         rows.append(Row((Cell("  "), Cell(debug.reason, "text"))))
-    for other in alternatives:
-        words = other.label
-        rows.append(Row((Cell("  → ", "focus"), Cell(words, "text")), target=AlternativeTarget(other)))
+    rows += [
+        Row((Cell("  → ", "focus"), Cell(other.label, "text")), target=AlternativeTarget(other))
+        for other in debug.alternatives
+    ]
     return rows
 
 

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui.actions import bindings_for
-from ladder_tui.widgets.row import Cell, Row, cell_at, changed_span, compose, cut, printable, width_of
+from ladder_tui.widgets.row import Cell, Row, Styler, cell_at, changed_span, compose, cut, printable, width_of
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
@@ -66,7 +66,7 @@ class LineView(Widget, can_focus=True):
     HAS_TITLE: ClassVar[bool] = True
     HAS_CURSOR: ClassVar[bool] = True
     CURSOR_LIT: ClassVar[bool] = True
-    TAKES_TEXT: ClassVar[bool] = False
+    TAKES_TEXT: bool = False
     ALLOW_SELECT = False
     BINDINGS = bindings_for("list")
     DEFAULT_CSS = "LineView { width: 1fr; height: 1fr; }"
@@ -213,13 +213,17 @@ class LineView(Widget, can_focus=True):
             return Strip([*head, *line], width)
         row, selected = built
         lit = selected and self.has_focus and self.CURSOR_LIT
-        styler = palette.on_cursor if lit else palette.__getitem__
+        styler = self.styler(lit)
         if self.HAS_CURSOR:
             head.append(Segment("▸ " if selected else "  ", styler("focus" if lit else "muted")))
             inner -= 2
         body = compose(row, max(0, inner - 1), styler, self.shift)
         strip = Strip([*head, *body, Segment(" ", styler("text"))])
         return strip if strip.cell_length == width else strip.adjust_cell_length(width, palette.base)
+
+    def styler(self, lit: bool) -> Styler:
+        """Styles of a row's cells by name; `lit` on the selected row of the view that has the focus."""
+        return self.palette.on_cursor if lit else self.palette.__getitem__
 
     def _empty_line(self, number: int, width: int) -> str:
         lines = textwrap.wrap(printable(self.empty_text()), max(8, width)) if width > 0 else []
