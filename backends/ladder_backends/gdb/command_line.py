@@ -64,7 +64,7 @@ class CommandLine:
         return bool(_PROMPT.search(self._tail)) and not self._tail.rstrip().endswith(">")
 
     def typed(self) -> str:
-        """Note that a line was sent; returns the prompt where other text has displaced it, to show before the echo."""
+        """Note that a line was sent; returns the prompt to show before its echo, where other text displaced it."""
         shown = self._prompt if self._displaced else ""
         if shown and self._partial:
             shown = f"\n{shown}"

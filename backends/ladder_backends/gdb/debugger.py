@@ -21,6 +21,7 @@ from ladder_backends.gdb.quoting import mi_string, shell_words
 from ladder_backends.gdb.translation import frame_of, number_of
 from ladder_backends.model.events import EngineNotice, TargetStopped
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
 
 LOAD_DEADLINE = 300.0
@@ -69,6 +70,12 @@ class GdbDebugger(GdbDialect):
             raise
 
     async def _load(self, target: LaunchTarget) -> None:
+        if self.provenance is Provenance.RECORDING:
+            await self.start()
+            await self._read_symbols(ProgramFacts(target.program))
+            self._stop_at_main = target.stop_at_main
+            self.capabilities = _CONTROL | Capability.PROGRAM_TERMINAL
+            return
         facts = check_program(target.program)
         directory = target.directory
         if directory is not None and not directory.is_dir():
@@ -119,7 +126,8 @@ class GdbDebugger(GdbDialect):
             self.emit(EngineNotice(f"kept from gdb, given to the program: {', '.join(kept)}", "information"))
 
     async def _attach(self, pid: int) -> None:
-        check_process(pid)
+        if self.provenance is Provenance.ENGINE:
+            check_process(pid)
         await self.start()
         try:
             await self.command(f"-target-attach {pid}", deadline=LOAD_DEADLINE)
@@ -128,12 +136,11 @@ class GdbDebugger(GdbDialect):
         self.capabilities = _CONTROL
 
     async def _open_core(self, target: CoreTarget) -> None:
-        for wrong in check_core(target.core):
-            self.emit(EngineNotice(wrong))
-        executable = target.executable
-        facts = None
-        if executable is not None:
-            facts = _executable(executable)
+        facts = ProgramFacts(target.executable) if target.executable is not None else None
+        if self.provenance is Provenance.ENGINE:
+            for wrong in check_core(target.core):
+                self.emit(EngineNotice(wrong))
+            facts = _executable(target.executable) if target.executable is not None else None
         await self.start()
         if facts is not None:
             await self._read_symbols(facts)

@@ -10,7 +10,14 @@ from typing import ClassVar, TypeAlias
 from ladder_backends.debugger.contract import Debugger, FocusRefused, Listener, StepKind
 from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.target import Target
-from ladder_backends.errors import CommandFailed, DeadlinePassed, EngineDied, EngineMissing, TargetInvalid
+from ladder_backends.errors import (
+    CommandFailed,
+    DeadlinePassed,
+    EngineDied,
+    EngineMissing,
+    NotRecorded,
+    TargetInvalid,
+)
 from ladder_backends.gdb.breakpoints import CATCH_PREFIX, WATCH_PREFIX
 from ladder_backends.gdb.command_line import CommandLine
 from ladder_backends.gdb.environment import engine_environment
@@ -171,13 +178,18 @@ class GdbDialect(Debugger):
             session = MiSession(self._make_transport(self.engine_command()))
             session.listen(notice=self.events.read, stream=self._stream, ended=self._ended)
             self._mi = session
-            await session.start()
-            answers = await asyncio.gather(
-                *(session.command(text) for text in self.settings), return_exceptions=True
-            )
-            for answer in answers:
-                if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed):
-                    raise answer
+            try:
+                await session.start()
+                await self._apply_settings()
+            except BaseException:
+                self._mi = None
+                raise
+
+    async def _apply_settings(self) -> None:
+        answers = await asyncio.gather(*(self.command(text) for text in self.settings), return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed | NotRecorded):
+                raise answer
 
     @property
     def started(self) -> bool:

@@ -117,7 +117,8 @@ def _check_content(head: bytes, shown: str, path: str) -> None:
 
 def _stripped(path: Path) -> bool:
     try:
-        return ElfImage.open(path).section(".symtab") is None
+        with ElfImage.open(path) as image:
+            return image.section(".symtab") is None
     except (OSError, ElfInvalid):
         # 32-bit programs are not read here; gdb says itself what it finds in them.
         return False

@@ -1,8 +1,8 @@
 """One debugger and its state: events in, intents out.
 
 A stop is one notification: the source place comes from the record itself, the visible frames and variables are
-asked for together, and listeners are told once when both answers are in. While the user steps faster than the engine
-answers, the newest stop wins and the questions of older ones are dropped.
+asked for together, and listeners are told once when both answers are in. While the user steps faster than the
+engine answers, the newest stop wins and the questions of older ones are dropped.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.variable import Variable
+from ladder_backends.session.answers import ask_instructions, frame_at
 from ladder_backends.session.breakpoints import Breakpoints
-from ladder_backends.session.follower import Follower, ask_instructions, frame_at
+from ladder_backends.session.follower import Follower
+from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.state import Change, DebugState, Run
 from ladder_backends.session.titles import title_of
@@ -84,12 +86,13 @@ class DebugSession:
 
     # -- opening and ending
 
-    async def open(self, target: Target, *, run: bool = True) -> None:
+    async def open(self, target: Target, *, run: bool = True, look: bool = True) -> None:
         """Open the debugger on a target, apply stored breakpoints, and start a program.
 
         Args:
             target: What to debug.
             run: Let a program run at once rather than wait for `resume`.
+            look: Ask for what is to be seen where the engine stands; a jump that follows asks for itself.
 
         Raises:
             TargetInvalid, EngineMissing, EngineDied: As the debugger says.
@@ -98,6 +101,7 @@ class DebugSession:
         self.target = target
         state.title, state.run, state.run_detail = title_of(target), Run.STARTING, ""
         self._notifier.tell(Change.RUN)
+        self._follower.looks = look
         try:
             await self.debugger.open(target)
         except LadderError as error:
@@ -105,6 +109,8 @@ class DebugSession:
                 state.run, state.run_detail = Run.NOTHING, error.line()
             self._notifier.tell(Change.RUN)
             raise
+        finally:
+            self._follower.looks = True
         state.capabilities = self.debugger.capabilities
         state.provenance = self.debugger.provenance
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
@@ -300,6 +306,16 @@ class DebugSession:
             reason = f"asked for {asked.describe()}, standing in {reached.describe(*asked)}"
         state.reason = reason
         self._notifier.tell(Change.FOCUS)
+
+    def show_jump(self, outcome: JumpOutcome) -> None:
+        """Show where a jump led, in one notification; where it failed, only that."""
+        state = self.state
+        state.asked, state.reason, state.jump_seconds = outcome.asked or None, outcome.reason, outcome.seconds
+        change = Change.FOCUS
+        if outcome.reached is not None:
+            self._follower.show_jump(outcome)
+            change |= Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.GRID | Change.DISASSEMBLY
+        self._notifier.tell(change)
 
     def look_again(self) -> None:
         """Ask the engine for everything on screen again."""

@@ -8,11 +8,10 @@ nothing is told either: a step is a step, not a run and a stop.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
 from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.errors import EngineError, LadderError
@@ -28,10 +27,10 @@ from ladder_backends.model.events import (
     TargetRunning,
     TargetStopped,
 )
-from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
-from ladder_backends.model.grid import Instruction
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
+from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
 from ladder_backends.session.state import Change, DebugState, Grid, Notice, Run
@@ -40,34 +39,7 @@ from ladder_backends.session.value_changes import ValueChanges
 RUNNING_AFTER = 0.05
 """Seconds without a stop after which the target is shown as running."""
 
-PATIENCE = 0.12
-"""Seconds that a stop waits for its variables before it is shown without them."""
-
-_Answer = TypeVar("_Answer")
-
 _STOPPED_CHANGE = Change.RUN | Change.FOCUS | Change.FRAMES | Change.VARIABLES | Change.SOURCE | Change.DISASSEMBLY
-
-
-@dataclass(slots=True)
-class Rows:
-    """How much the screen shows of each list."""
-
-    frames: int = 30
-    variables: int = 60
-    instructions: int = 0
-
-
-@dataclass(slots=True)
-class _Answers:
-    """What was asked about one place; None is late."""
-
-    frames: asyncio.Task[FrameWindow]
-    variables: asyncio.Task[VariableWindow]
-    grid: asyncio.Task[Grid] | None
-    instructions: asyncio.Task[tuple[Instruction, ...]] | None
-
-    def tasks(self) -> list[asyncio.Task[Any]]:
-        return [task for task in (self.frames, self.variables, self.grid, self.instructions) if task is not None]
 
 
 class Follower:
@@ -77,6 +49,7 @@ class Follower:
         debugger: The engine that is followed; a restart puts another one here.
         running: The target runs, whether that is shown already or not.
         rows: How much each stop asks for.
+        looks: A stop is looked into; otherwise only that it stands is noted.
         at_rest: Set while nothing runs and no answer is awaited.
     """
 
@@ -84,6 +57,7 @@ class Follower:
         self.debugger = debugger
         self.running = False
         self.rows = Rows()
+        self.looks = True
         self.at_rest = asyncio.Event()
         self.at_rest.set()
         self._state = state
@@ -182,6 +156,11 @@ class Follower:
         self._stop += 1
         self._stop_timer()
         self._drop_questions()
+        if not self.looks:
+            self._show(event, FrameWindow(), VariableWindow())
+            self._notifier.tell(_STOPPED_CHANGE)
+            self.at_rest.set()
+            return
         self._notifier.hold()
         self._unseen = event
         self._ask(self._follow_stop(event))
@@ -234,6 +213,33 @@ class Follower:
         level = event.frame.level if event.frame is not None else self._state.selected_frame
         self.look_again(level)
 
+    def show_jump(self, outcome: JumpOutcome) -> None:
+        """Take what a jump has read; only the blocks round it are asked for, and come later."""
+        state = self._state
+        self._drop_questions()
+        self._stop += 1
+        state.focus = outcome.reached
+        state.frames, state.selected_frame = outcome.frames, 0
+        state.place = outcome.frame.place if outcome.frame is not None else None
+        variables = VariableWindow(outcome.variables, note=outcome.note)
+        state.variables = self.mark(variables, outcome.frame)
+        state.grid = replace(state.grid, warps=outcome.warps)
+        state.disassembly = ()
+        kernel = outcome.reached.index("kernel") if outcome.reached is not None else None
+        if outcome.reached is not None and not any(blocks.kernel == kernel for blocks in state.grid.blocks):
+            self._ask(self._follow_blocks(kernel or 0))
+
+    async def _follow_blocks(self, kernel: int) -> None:
+        try:
+            kernels, blocks = await asyncio.gather(self.debugger.kernels(), self.debugger.blocks(kernel))
+        except EngineError:
+            # A recording may not hold them; the map of lanes stands without.
+            return
+        finally:
+            self.at_rest.set()
+        self._state.grid = replace(self._state.grid, kernels=tuple(kernels), blocks=tuple(blocks))
+        self._notifier.tell(Change.GRID)
+
     # -- questions
 
     def look_again(self, level: int = 0) -> None:
@@ -269,11 +275,11 @@ class Follower:
 
     async def _follow_stop(self, event: TargetStopped) -> None:
         focus = event.focus
-        answers = self._send(0, self.rows.frames, focus)
+        answers = send(self.debugger, self.rows, 0, self.rows.frames, focus)
         try:
-            await _settle(answers)
-            frames = _answer(answers.frames, FrameWindow())
-            variables = _answer(answers.variables, VariableWindow(note="reading …"))
+            await settle(answers)
+            frames = answer(answers.frames, FrameWindow())
+            variables = answer(answers.variables, VariableWindow(note="reading …"))
             self._show(event, frames, variables)
             self._show_rest(answers)
             self._unseen = None
@@ -285,15 +291,15 @@ class Follower:
 
     async def _follow_focus(self, level: int) -> None:
         state = self._state
-        answers = self._send(level, max(self.rows.frames, level + 1), state.focus)
+        answers = send(self.debugger, self.rows, level, max(self.rows.frames, level + 1), state.focus)
         try:
-            await _settle(answers)
-            frames = _answer(answers.frames, state.frames)
+            await settle(answers)
+            frames = answer(answers.frames, state.frames)
             state.frames = frames
             state.selected_frame = level
             frame = frame_at(frames, level)
             state.place = frame.place if frame is not None else None
-            variables = _answer(answers.variables, VariableWindow(frame_level=level, note="reading …"))
+            variables = answer(answers.variables, VariableWindow(frame_level=level, note="reading …"))
             state.variables = self.mark(variables, frame)
             self._show_rest(answers)
             self._notifier.tell(_STOPPED_CHANGE)
@@ -301,22 +307,7 @@ class Follower:
         finally:
             self._over(answers)
 
-    def _send(self, level: int, frames: int, focus: Focus | None) -> _Answers:
-        loop = asyncio.get_running_loop()
-        debugger, rows = self.debugger, self.rows
-        device = debugger.capabilities & Capability.DEVICE_FOCUS and focus is not None and "block" in focus
-        return _Answers(
-            frames=loop.create_task(debugger.frames(0, frames)),
-            variables=loop.create_task(debugger.variables(level, rows.variables)),
-            grid=loop.create_task(ask_grid(debugger, focus)) if device and focus is not None else None,
-            instructions=(
-                loop.create_task(ask_instructions(debugger, level, rows.instructions))
-                if rows.instructions
-                else None
-            ),
-        )
-
-    async def _late(self, answers: _Answers) -> None:
+    async def _late(self, answers: Answers) -> None:
         """Show what came after the stop was shown."""
         late = [task for task in answers.tasks() if not task.done()]
         if not late:
@@ -325,12 +316,12 @@ class Follower:
         if answers.variables in late:
             state = self._state
             frame = frame_at(state.frames, state.selected_frame)
-            variables = _answer(answers.variables, VariableWindow())
+            variables = answer(answers.variables, VariableWindow())
             state.variables = self.mark(variables, frame)
         self._show_rest(answers)
         self._notifier.tell(Change.VARIABLES | Change.GRID | Change.DISASSEMBLY)
 
-    def _over(self, answers: _Answers) -> None:
+    def _over(self, answers: Answers) -> None:
         for task in answers.tasks():
             task.cancel()
         if asyncio.current_task() is self._asking:
@@ -365,16 +356,16 @@ class Follower:
         state.disassembly = ()
         self._shown_at = time.monotonic()
 
-    def _show_rest(self, answers: _Answers) -> None:
+    def _show_rest(self, answers: Answers) -> None:
         state = self._state
         if answers.grid is not None and answers.grid.done():
-            state.grid = _answer(answers.grid, Grid())
+            state.grid = answer(answers.grid, Grid())
             self._notifier.tell(Change.GRID)
         elif answers.grid is None and (state.grid.warps or state.grid.blocks):
             state.grid = Grid()
             self._notifier.tell(Change.GRID)
         if answers.instructions is not None and answers.instructions.done():
-            state.disassembly = _answer(answers.instructions, ())
+            state.disassembly = answer(answers.instructions, ())
 
     def _clear_place(self) -> None:
         state = self._state
@@ -382,57 +373,6 @@ class Follower:
         state.place, state.selected_frame = None, 0
         if state.run is not Run.RUNNING:
             state.focus, state.grid = None, Grid()
-
-
-async def ask_grid(debugger: Debugger, focus: Focus) -> Grid:
-    """Kernels, blocks of the focused kernel, warps of the focused block; what cannot be had is empty."""
-    kernels, blocks, warps = await asyncio.gather(
-        debugger.kernels(),
-        debugger.blocks(focus.index("kernel") or 0),
-        debugger.warps(focus),
-        return_exceptions=True,
-    )
-    for answer in (kernels, blocks, warps):
-        if isinstance(answer, BaseException) and not isinstance(answer, EngineError):
-            raise answer
-    return Grid(
-        kernels=() if isinstance(kernels, BaseException) else tuple(kernels),
-        blocks=() if isinstance(blocks, BaseException) else tuple(blocks),
-        warps=() if isinstance(warps, BaseException) else tuple(warps),
-    )
-
-
-async def ask_instructions(debugger: Debugger, level: int, count: int) -> tuple[Instruction, ...]:
-    """Instructions round a frame's program counter."""
-    return tuple(await debugger.disassemble(level, count))
-
-
-def frame_at(frames: FrameWindow, level: int) -> Frame | None:
-    """The frame of a level, where the window holds it."""
-    position = level - frames.start
-    return frames.frames[position] if 0 <= position < len(frames.frames) else None
-
-
-async def _settle(answers: _Answers) -> None:
-    """Wait for all answers, but for no more than the frames longer than `PATIENCE`."""
-    await asyncio.wait(answers.tasks(), timeout=PATIENCE)
-    if not answers.frames.done():
-        with contextlib.suppress(EngineError):
-            await answers.frames
-
-
-def _answer(task: asyncio.Task[_Answer], otherwise: _Answer) -> _Answer:
-    """The task's result, or `otherwise` where it is late or the engine had none."""
-    if not task.done() or task.cancelled():
-        return otherwise
-    error = task.exception()
-    if error is None:
-        return task.result()
-    if not isinstance(error, EngineError):
-        raise error
-    if isinstance(otherwise, VariableWindow):
-        return replace(otherwise, note=str(error))
-    return otherwise
 
 
 def _status_words(status: int | None) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ladder_backends.case import Opened, open_files
 from ladder_backends.debugger import CoreTarget, Debugger, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.debugger.registry import load_debugger
-from ladder_backends.errors import EngineDied, EngineMissing, LadderError
+from ladder_backends.errors import EngineMissing, LadderError
 from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
 from ladder_backends.sanitizer import read_report
@@ -24,7 +23,6 @@ from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.sources import SourceFile, SourceFinder
 from ladder_backends.session.state import Change, LadderState, Notice, Run
 from ladder_backends.session.target_kind import choose_debugger
-from ladder_backends.text import clean_line
 
 SANITIZER = "sanitizer"
 _DUMP_RUNG = "cuda-gdb"
@@ -300,5 +298,3 @@ class Ladder:
 async def _close(session: DebugSession) -> None:
     with contextlib.suppress(LadderError):
         await session.close()
-
-

@@ -1,0 +1,113 @@
+"""What is asked about one place of a target, all at once, and what of it has come."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ladder_backends.debugger.contract import Capability, Debugger
+from ladder_backends.errors import EngineError
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Frame, FrameWindow
+from ladder_backends.model.grid import Instruction
+from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.jump import FRAMES
+from ladder_backends.session.state import Grid
+
+PATIENCE = 0.12
+"""Seconds that a stop waits for its variables before it is shown without them."""
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(slots=True)
+class Rows:
+    """How much the screen shows of each list."""
+
+    frames: int = 30
+    variables: int = 60
+    instructions: int = 0
+
+
+@dataclass(slots=True)
+class Answers:
+    """Questions on their way."""
+
+    frames: asyncio.Task[FrameWindow]
+    variables: asyncio.Task[VariableWindow]
+    grid: asyncio.Task[Grid] | None
+    instructions: asyncio.Task[tuple[Instruction, ...]] | None
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """Those that were asked."""
+        return [task for task in (self.frames, self.variables, self.grid, self.instructions) if task is not None]
+
+
+def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus | None) -> Answers:
+    """Ask for frames and variables and, on a device, for the grid; everything goes out together."""
+    loop = asyncio.get_running_loop()
+    device = debugger.capabilities & Capability.DEVICE_FOCUS and focus is not None and "block" in focus
+    if not debugger.capabilities & Capability.RUN_CONTROL:
+        # As many as a jump asks for, whatever the screen's size, so that a recording answers.
+        frames = max(FRAMES, level + 1)
+    return Answers(
+        frames=loop.create_task(debugger.frames(0, frames)),
+        variables=loop.create_task(debugger.variables(level, rows.variables)),
+        grid=loop.create_task(ask_grid(debugger, focus)) if device and focus is not None else None,
+        instructions=(
+            loop.create_task(ask_instructions(debugger, level, rows.instructions)) if rows.instructions else None
+        ),
+    )
+
+
+async def ask_grid(debugger: Debugger, focus: Focus) -> Grid:
+    """Kernels, blocks of the focused kernel, warps of the focused block; what cannot be had is empty."""
+    kernels, blocks, warps = await asyncio.gather(
+        debugger.kernels(),
+        debugger.blocks(focus.index("kernel") or 0),
+        debugger.warps(focus),
+        return_exceptions=True,
+    )
+    for answer in (kernels, blocks, warps):
+        if isinstance(answer, BaseException) and not isinstance(answer, EngineError):
+            raise answer
+    return Grid(
+        kernels=() if isinstance(kernels, BaseException) else tuple(kernels),
+        blocks=() if isinstance(blocks, BaseException) else tuple(blocks),
+        warps=() if isinstance(warps, BaseException) else tuple(warps),
+    )
+
+
+async def ask_instructions(debugger: Debugger, level: int, count: int) -> tuple[Instruction, ...]:
+    """Instructions round a frame's program counter."""
+    return tuple(await debugger.disassemble(level, count))
+
+
+def frame_at(frames: FrameWindow, level: int) -> Frame | None:
+    """The frame of a level, where the window holds it."""
+    position = level - frames.start
+    return frames.frames[position] if 0 <= position < len(frames.frames) else None
+
+
+async def settle(answers: Answers) -> None:
+    """Wait for all answers, but for no more than the frames longer than `PATIENCE`."""
+    await asyncio.wait(answers.tasks(), timeout=PATIENCE)
+    if not answers.frames.done():
+        with contextlib.suppress(EngineError):
+            await answers.frames
+
+
+def answer(task: asyncio.Task[_Answer], otherwise: _Answer) -> _Answer:
+    """The task's result, or `otherwise` where it is late or the engine had none."""
+    if not task.done() or task.cancelled():
+        return otherwise
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if not isinstance(error, EngineError):
+        raise error
+    if isinstance(otherwise, VariableWindow):
+        return replace(otherwise, note=str(error))
+    return otherwise

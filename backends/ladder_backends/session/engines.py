@@ -1,0 +1,116 @@
+"""Debuggers made ready for use: recorded, played back, or warm."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+from ladder_backends.debugger import Debugger
+from ladder_backends.debugger.registry import load_debugger
+from ladder_backends.errors import EngineMissing, LadderError
+from ladder_backends.gdb import GdbDialect
+from ladder_backends.mi.pty_transport import PtyTransport
+from ladder_backends.mi.transport import EngineCommand, Transport
+from ladder_backends.model.provenance import Provenance
+
+
+class Engines:
+    """Makes debuggers by name.
+
+    Args:
+        record: File that engines are recorded to; the second and later engines get a number before the suffix.
+    """
+
+    def __init__(self, record: Path | None = None) -> None:
+        self._record = record
+        self._numbers = itertools.count(1)
+        self._warm: dict[str, tuple[Debugger, asyncio.Task[None]]] = {}
+
+    def make(self, name: str) -> Debugger:
+        """A debugger that starts its engine.
+
+        Raises:
+            EngineMissing: No debugger of that name is installed.
+        """
+        kind = load_debugger(name)
+        if self._record is not None and issubclass(kind, GdbDialect):
+            return kind(self._recorded)
+        return kind()
+
+    def replay(self, name: str, recording: Path) -> Debugger:
+        """A debugger behind which a recording stands in for the engine.
+
+        Raises:
+            EngineMissing: The debugger cannot be played back.
+            RecordingInvalid: The file is no recording.
+        """
+        kind = load_debugger(name)
+        if not issubclass(kind, GdbDialect):
+            raise EngineMissing(f"{name} cannot be played back", "it is no dialect of gdb")
+        from ladder_backends.recording import ReplayTransport, read_recording
+
+        held = read_recording(recording)
+        return kind(lambda command: ReplayTransport(held), provenance=Provenance.RECORDING)
+
+    def warm_up(self, name: str) -> None:
+        """Start an engine in the background, for `take`; nothing where one is warm already."""
+        if name in self._warm:
+            return
+        try:
+            debugger = self.make(name)
+        except LadderError:
+            # Whoever needs it will be told.
+            return
+        self._warm[name] = debugger, asyncio.get_running_loop().create_task(_start(debugger))
+
+    async def take(self, name: str) -> Debugger:
+        """The warm engine, or a fresh one."""
+        held = self._warm.pop(name, None)
+        if held is None:
+            return self.make(name)
+        debugger, starting = held
+        await starting
+        if isinstance(debugger, GdbDialect) and not debugger.started:
+            # It has failed or died meanwhile; a fresh one tells why.
+            return self.make(name)
+        return debugger
+
+    def recording_of(self, name: str, recordings: Sequence[Path]) -> Path | None:
+        """The first recording of an engine, or None."""
+        return next((path for path in recordings if self.engine_of(path) == name), None)
+
+    def engine_of(self, recording: Path) -> str:
+        """Which engine a recording is of, or an empty string.
+
+        Raises:
+            RecordingInvalid: The file is no recording.
+        """
+        from ladder_backends.recording import read_recording
+
+        return read_recording(recording).engine
+
+    async def close(self) -> None:
+        """End the engines that nobody took."""
+        held = list(self._warm.values())
+        self._warm.clear()
+        for debugger, starting in held:
+            await starting
+            with contextlib.suppress(LadderError):
+                await debugger.close()
+
+    def _recorded(self, command: EngineCommand) -> Transport:
+        assert self._record is not None
+        number = next(self._numbers)
+        path = self._record if number == 1 else self._record.with_stem(f"{self._record.stem}-{number}")
+        from ladder_backends.recording import Recorder
+
+        return Recorder(PtyTransport(command), path)
+
+
+async def _start(debugger: Debugger) -> None:
+    # A failure comes again, and is told, when the debugger is opened.
+    with contextlib.suppress(LadderError):
+        await debugger.start()
