@@ -21,7 +21,6 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from ladder_backends.errors import LadderError
-from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Notice
 from ladder_backends.text import clean_line
 from ladder_tui.actions import parse_key
@@ -31,6 +30,7 @@ from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
 
 if TYPE_CHECKING:
+    from ladder_backends.session.ladder import Ladder
     from ladder_tui.command_palette import LadderCommands
 
 _LOG = logging.getLogger(__name__)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ladder_backends.session.debug_session import DebugSession
-from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState
 from ladder_tui.panes import PANES
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette
 

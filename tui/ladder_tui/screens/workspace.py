@@ -12,7 +12,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from ladder_backends.model.frame import Place
-from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes import load_pane
@@ -29,6 +28,7 @@ from ladder_tui.widgets.status_bar import StatusBar
 from ladder_tui.widgets.too_small import TooSmall
 
 if TYPE_CHECKING:
+    from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, Action, why_not
 from ladder_tui.widgets.line_view import Hit, LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
+    from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 
 PENDING_AFTER = 0.5

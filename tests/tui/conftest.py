@@ -1,0 +1,268 @@
+"""A ladder to look at without an engine, and snapshots of what the terminal would show."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import textual
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual.pilot import Pilot
+
+from ladder_backends.debugger.contract import Capability
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Frame, FrameWindow, Place
+from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.session.sources import SourceFile, SourceState
+from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_tui.app import LadderApp
+from ladder_tui.config import Settings
+
+BASELINE = ((3, 11), "8.2.8")
+"""Python and Textual with which snapshots may be written."""
+
+ROOT = Path(__file__).parents[2]
+SEGFAULT = ROOT / "demos/ladder_demos/programs/segfault.c"
+VECTOR_ADD = Path(__file__).parent / "sources/vector_add_oob.cu"
+
+
+class SessionDouble:
+    """Stands where a `DebugSession` stands: holds a state that the test wrote, and notes what it is asked."""
+
+    def __init__(self, state: DebugState) -> None:
+        self.state = state
+        self.asked: list[tuple[Any, ...]] = []
+        self.waiting: list[tuple[str, float]] = []
+        self.subscribers: list[Callable[[Change], None]] = []
+        self.answers: dict[str, Any] = {}
+
+    def subscribe(self, subscriber: Callable[[Change], None]) -> Callable[[], None]:
+        self.subscribers.append(subscriber)
+        return lambda: self.subscribers.remove(subscriber)
+
+    def tell(self, change: Change) -> None:
+        for subscriber in tuple(self.subscribers):
+            subscriber(change)
+
+    def show_rows(self, **rows: int) -> None:
+        self.rows = rows
+
+    def pending(self) -> Sequence[tuple[str, float]]:
+        return self.waiting
+
+    async def complete(self, text: str) -> Sequence[str]:
+        return self.answers.get("complete", ())
+
+    async def evaluate(self, expression: str) -> Variable:
+        self.asked.append(("evaluate", expression))
+        return self.answers.get("evaluate", Variable(expression, "42", "int"))
+
+    def type_to_program(self, raw: bytes) -> None:
+        self.asked.append(("type_to_program", raw))
+
+    def resize_program(self, columns: int, rows: int) -> None:
+        self.asked.append(("resize_program", columns, rows))
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_") or name not in (
+            "resume interrupt toggle_breakpoint set_breakpoint remove_breakpoint enable_breakpoint select_frame "
+            "load_frames switch load_disassembly console close restart"
+        ):
+            raise AttributeError(name)
+
+        async def ask(*arguments: Any, **named: Any) -> Any:
+            self.asked.append((name, *arguments, *named.values()))
+            answer = self.answers.get(name)
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        return ask
+
+
+class LadderDouble:
+    """Stands where a `Ladder` stands, with sessions that the test made."""
+
+    def __init__(self, state: LadderState | None = None) -> None:
+        self.state = state or LadderState()
+        self.sessions: dict[str, SessionDouble] = {}
+        self.subscribers: list[Callable[[Change], None]] = []
+        self.sources: dict[str, SourceFile] = {}
+        self.asked: list[tuple[Any, ...]] = []
+
+    def add(self, debug: DebugState) -> SessionDouble:
+        session = SessionDouble(debug)
+        session.subscribe(self.tell)
+        self.sessions[debug.rung] = session
+        self.state.debug[debug.rung] = debug
+        return session
+
+    def subscribe(self, subscriber: Callable[[Change], None]) -> Callable[[], None]:
+        self.subscribers.append(subscriber)
+        return lambda: self.subscribers.remove(subscriber)
+
+    def tell(self, change: Change) -> None:
+        for subscriber in tuple(self.subscribers):
+            subscriber(change)
+
+    @property
+    def active(self) -> SessionDouble | None:
+        rung = "cuda-gdb" if self.state.rung == "sanitizer" else self.state.rung
+        return self.sessions.get(rung)
+
+    def switch_rung(self, rung: str) -> None:
+        self.asked.append(("switch_rung", rung))
+        self.state.rung = rung
+        self.tell(Change.RUNG)
+
+    def source(self, file: str, fullname: str = "") -> SourceFile:
+        name = file.rsplit("/", 1)[-1]
+        return self.sources.get(name) or SourceFile(
+            file, SourceState.MISSING, note=f"{name} is not on this machine — name its folder in source_roots"
+        )
+
+    def choose_source(self, file: str, path: Path) -> None:
+        self.asked.append(("choose_source", file, path))
+        self.sources[file.rsplit("/", 1)[-1]] = read_source(path)
+
+    async def jump(self, finding: Any, side: int = 0) -> Any:
+        self.asked.append(("jump", finding, side))
+
+    async def close(self) -> None:
+        self.asked.append(("close",))
+
+
+def read_source(path: Path) -> SourceFile:
+    return SourceFile(str(path), SourceState.FOUND, path, tuple(path.read_text().splitlines()))
+
+
+def segfault_story() -> LadderDouble:
+    """The C demo, stopped by SIGSEGV."""
+    ladder = LadderDouble(LadderState(rung="gdb"))
+    ladder.sources["segfault.c"] = read_source(SEGFAULT)
+    place, caller = Place("segfault.c", 5, "/src/segfault.c"), Place("segfault.c", 10, "/src/segfault.c")
+    ladder.add(
+        DebugState(
+            rung="gdb",
+            title="segfault",
+            run=Run.STOPPED,
+            run_detail="SIGSEGV, Segmentation fault",
+            fault=True,
+            since=100.0,
+            capabilities=~Capability.DEVICE_FOCUS,
+            focus=Focus.of(thread=1),
+            place=place,
+            frames=FrameWindow(
+                (
+                    Frame(0, "compute_total", place, "0x401141", arguments=(("data", "0x0"), ("n", "8"))),
+                    Frame(1, "main", caller, "0x401190"),
+                )
+            ),
+            variables=VariableWindow(
+                (
+                    Variable("data", "0x0", "const int *", is_argument=True),
+                    Variable("n", "8", "int", is_argument=True),
+                    Variable("total", "0", "long"),
+                    Variable("i", "0", "int", changed=True),
+                )
+            ),
+            breakpoints=(
+                BreakpointBinding(
+                    BreakpointIntent(1, "segfault.c:10"),
+                    BindingState.SET,
+                    "1",
+                    (caller,),
+                    hits=1,
+                    functions=("main",),
+                ),
+                BreakpointBinding(
+                    BreakpointIntent(2, "later.c:3"), BindingState.PENDING, "2", why="its module is not loaded yet"
+                ),
+            ),
+            stop_to_paint=0.0061,
+        )
+    )
+    return ladder
+
+
+@pytest.fixture
+def segfault() -> LadderDouble:
+    return segfault_story()
+
+
+@pytest.fixture
+def empty_ladder() -> LadderDouble:
+    return LadderDouble()
+
+
+@pytest.fixture
+def make_app() -> Callable[..., LadderApp]:
+    """An application over a double, with a clock that stands at 103 seconds."""
+
+    def make(ladder: LadderDouble, **settings: Any) -> LadderApp:
+        return LadderApp(ladder, Settings(**settings), clock=lambda: 103.0)  # type: ignore[arg-type]
+
+    return make
+
+
+async def settle(pilot: Pilot[Any]) -> None:
+    """Wait for workers (colours, actions) and the paint after them."""
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+def screen_text(app: Any) -> str:
+    """What the terminal shows, as lines without trailing blanks."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+
+
+class _TextShot(SingleFileSnapshotExtension):
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+class _SvgShot(SingleFileSnapshotExtension):
+    _write_mode = WriteMode.TEXT
+    file_extension = "svg"
+
+
+class Shots:
+    """Compares the screen with what was stored under a name."""
+
+    def __init__(self, snapshot: SnapshotAssertion) -> None:
+        self._text = snapshot.use_extension(_TextShot)
+        self._svg = snapshot.use_extension(_SvgShot)
+
+    def text(self, app: Any, name: str) -> None:
+        assert screen_text(app) == self._text(name=name)
+
+    def svg(self, app: Any, name: str) -> None:
+        drawing = re.sub(r"terminal-\d+", "terminal-0", app.export_screenshot(title="ladder-tui"))
+        assert "\n".join(line.rstrip() for line in drawing.splitlines()) + "\n" == self._svg(name=name)
+
+    async def both(self, pilot: Pilot[Any], name: str) -> None:
+        await settle(pilot)
+        self.text(pilot.app, name)
+        self.svg(pilot.app, name)
+
+
+@pytest.fixture
+def shots(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Shots:
+    if request.config.getoption("--snapshot-update") and (sys.version_info[:2], textual.__version__) != BASELINE:
+        pytest.fail(f"snapshots are written with Python and Textual {BASELINE} only")
+    return Shots(snapshot)
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No animation, and no variable of the caller's terminal."""
+    for variable in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_FPS", "TEXTUAL_COLOR_SYSTEM"):
+        monkeypatch.delenv(variable, raising=False)
+    yield
