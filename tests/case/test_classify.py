@@ -41,7 +41,10 @@ def put(tmp_path: Path, raw: bytes, name: str = "file") -> Path:
         (b"", "x.log", FileKind.UNKNOWN),
         (b"\x00\x01\x02", "x.bin", FileKind.UNKNOWN),
         (b"\x7fELF", "x", FileKind.UNKNOWN),
-        (lzma.compress(REPORT), "x.log.xz", FileKind.UNKNOWN),
+        (lzma.compress(REPORT), "x.log.xz", FileKind.REPORT),
+        (gzip.compress(REPORT), "x.log.gz", FileKind.REPORT),
+        (REPORT.decode().encode("utf-16"), "x.log", FileKind.REPORT),
+        (lzma.compress(b"text"), "x.xz", FileKind.UNKNOWN),
         (b"\xfd7zXZ\x00broken", "x.xz", FileKind.UNKNOWN),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import enum
 import lzma
 import re
@@ -92,7 +93,7 @@ def _by_content(path: Path, head: bytes) -> Classified:
         return _elf(path, head)
     if _looks_recorded(head):
         return Classified(path, FileKind.RECORDING)
-    if _REPORT.search(head):
+    if _REPORT.search(_narrow(head)):
         return Classified(path, FileKind.REPORT)
     if head.startswith(b"#!"):
         return Classified(path, FileKind.SCRIPT)
@@ -103,6 +104,13 @@ def _by_content(path: Path, head: bytes) -> Classified:
     if b"\x00" in head:
         return Classified(path, FileKind.UNKNOWN, why="is a binary file of no kind known here")
     return Classified(path, FileKind.UNKNOWN, why="is text, but no sanitizer report, recording or source file")
+
+
+def _narrow(head: bytes) -> bytes:
+    """UTF-16 with a byte order mark, as PowerShell writes logs, as UTF-8."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return head.decode("utf-16", "replace").encode()
+    return head
 
 
 def _report_further_on(path: Path) -> bool:
@@ -128,6 +136,9 @@ def _inside(path: Path, head: bytes, packing: str) -> Classified:
     found = _by_content(path.with_suffix(""), inner) if inner else Classified(path, FileKind.UNKNOWN)
     if found.kind in (FileKind.GPU_DUMP, FileKind.CORE) and packing == "xz":
         return Classified(path, found.kind, packed=True)
+    # Their readers take the layer off themselves.
+    if found.kind is FileKind.REPORT and packing in ("gzip", "xz"):
+        return Classified(path, FileKind.REPORT)
     if found.kind is FileKind.RECORDING and packing == "gzip":
         return Classified(path, FileKind.RECORDING)
     what = found.kind if found.kind is not FileKind.UNKNOWN else "file"

@@ -47,7 +47,7 @@ def _say(error: Exception) -> int:
     from ladder_backends.text import clean_line
 
     if isinstance(error, LadderError):
-        line = error.line()
+        line = clean_line(error.line())
     else:
         from ladder_tui.log_file import keep_traceback
 

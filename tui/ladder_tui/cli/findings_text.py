@@ -4,38 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, LaneAnswer, Report
+from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, FindingKind, LaneAnswer, Report
+from ladder_backends.sanitizer import allocation_line, group_count, headline, member_line
 from ladder_tui.cli.lane_ranges import lane_ranges
-from ladder_tui.panes.findings_words import allocation_words, plural, reason_lines
 
 _BLOCKS = 4
 _FRAMES = 6
+_SIDES = 4
 
 
 def report_lines(report: Report) -> Iterator[str]:
     """The whole report: a headline, then each bug, then what the tool said of the run."""
-    yield _headline(report)
+    yield f"{report.tool or 'compute-sanitizer'}: {headline(report)}"
     for number, group in enumerate(report.groups.values(), 1):
         yield ""
         yield from _group_lines(number, group, report)
-    if report.reason:
+    if report.notes:
         yield ""
-        yield f"note: {report.reason}"
-
-
-def _headline(report: Report) -> str:
-    tool = report.tool or "compute-sanitizer"
-    if not report.ran:
-        return f"{tool} did not run: {report.reason or 'the report does not say why'}"
-    count = len(report.findings)
-    if not count:
-        return (
-            f"{tool}: nothing found" if report.complete else f"{tool}: nothing found, but the report is incomplete"
-        )
-    words = f"{tool}: {plural(count, 'finding')}"
-    if len(report.groups) != count:
-        words += f" of {plural(len(report.groups), 'bug')}"
-    return words if report.complete else f"{words}; the report is incomplete"
+        yield from (f"note: {note}" for note in report.notes)
 
 
 def _group_lines(number: int, group: FindingGroup, report: Report) -> Iterator[str]:
@@ -43,26 +29,29 @@ def _group_lines(number: int, group: FindingGroup, report: Report) -> Iterator[s
     if not members:
         return
     first = members[0]
-    count = f" × {len(members):,}" if len(members) > 1 else ""
-    yield f"{number}. {group.title}{count}"
+    count = group_count(report, group)
+    yield f"{number}. {group.title}" + (f"  ({count})" if count else "")
     yield from (f"   {line}" for line in _place_lines(first))
     yield from (f"   {line}" for line in _lane_lines(members))
-    if words := allocation_words(first):
-        more = ", and so on" if len(members) > 1 and len({member.address for member in members}) > 1 else ""
-        yield f"   {words}{more}"
-    for frame in first.host_frames[:_FRAMES]:
-        if words := _frame_words(frame):
-            yield f"   from {words}"
-    if first.lane is not LaneAnswer.EXACT:
-        yield from (f"   {line}" for line in reason_lines(first))
+    if words := allocation_line(first.allocation):
+        yield f"   {words}" + (", the others further on" if _differ(members) else "")
+    for frame in [frame for frame in first.host_frames if frame.file][:_FRAMES]:
+        yield f"   from {_frame_words(frame)}"
+    if first.why:
+        yield f"   {first.why}"
     if group.folded:
-        yield f"   then {plural(len(group.folded), 'follow-up error')}: {report.findings[group.folded[0]].reason}"
+        more = len(group.folded)
+        noun = "a follow-up error" if more == 1 else f"{more:,} follow-up errors"
+        yield f"   then {noun}: {report.findings[group.folded[0]].reason}"
+
+
+def _differ(members: list[Finding]) -> bool:
+    return len({member.allocation.distance for member in members if member.allocation is not None}) > 1
 
 
 def _place_lines(finding: Finding) -> Iterator[str]:
-    places = [side.location for side in finding.sides] or [
-        CodeLocation(finding.kernel, finding.src_file, finding.line)
-    ]
+    places = [side.location for side in finding.sides]
+    places = places or [CodeLocation(finding.kernel, finding.src_file, finding.line)]
     shown: set[str] = set()
     for place in [*places, *finding.device_frames[:_FRAMES]]:
         words = _frame_words(place)
@@ -72,18 +61,15 @@ def _place_lines(finding: Finding) -> Iterator[str]:
 
 
 def _lane_lines(members: list[Finding]) -> Iterator[str]:
-    lanes = [
-        (side.block, side.thread)
-        for member in members
-        for side in member.sides
-        if side.block is not None and side.thread is not None
-    ]
-    if not lanes:
-        lanes = [(one.block, one.thread) for one in members if one.block is not None and one.thread is not None]
-    ranges = list(lane_ranges(lanes))
+    if members[0].lane is LaneAnswer.TWO or members[0].kind is FindingKind.RACE_ANALYSIS:
+        yield from (member_line(member) for member in members[:_SIDES])
+        if len(members) > _SIDES:
+            yield f"and {len(members) - _SIDES:,} more"
+        return
+    ranges = list(lane_ranges((one.block, one.thread) for one in members if one.block and one.thread))
     yield from ranges[:_BLOCKS]
     if len(ranges) > _BLOCKS:
-        yield f"and {plural(len(ranges) - _BLOCKS, 'more block')}"
+        yield f"and {len(ranges) - _BLOCKS:,} more blocks"
 
 
 def _frame_words(frame: CodeLocation) -> str:

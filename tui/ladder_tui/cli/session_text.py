@@ -106,9 +106,10 @@ def variable_lines(variables: tuple[Variable, ...], note: str) -> Iterator[str]:
 
 
 def warp_lines(warp: Warp, lane: int | None = None) -> Iterator[str]:
-    """The warp's 32 lanes drawn, with the focused one marked below.
+    """The 32 lanes of a warp drawn, the focused one marked below.
 
     Args:
+        warp: The warp.
         lane: Number of the focused lane, or None.
     """
     column = 0 if unicode_output() else 1
