@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -261,8 +261,7 @@ def shots(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Shots:
 
 
 @pytest.fixture(autouse=True)
-def still(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """No animation, and no variable of the caller's terminal."""
     for variable in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_FPS", "TEXTUAL_COLOR_SYSTEM"):
         monkeypatch.delenv(variable, raising=False)
-    yield

@@ -21,20 +21,22 @@ class PaneEntry(NamedTuple):
         letter: What is pressed after `w`.
         module: Module below `ladder_tui.panes`; imported when the pane is first shown.
         widget: Class in that module.
+        short: Its name where all of them have to fit into 80 columns; `name` in small letters where empty.
     """
 
     name: str
     letter: str
     module: str
     widget: str
+    short: str = ""
 
 
 PANES: dict[str, PaneEntry] = {
     "source": PaneEntry("Source", "s", "source_pane", "SourcePane"),
-    "disassembly": PaneEntry("Disassembly", "d", "disassembly_pane", "DisassemblyPane"),
+    "disassembly": PaneEntry("Disassembly", "d", "disassembly_pane", "DisassemblyPane", "code"),
     "stack": PaneEntry("Stack", "t", "stack_pane", "StackPane"),
-    "variables": PaneEntry("Variables", "v", "variables_pane", "VariablesPane"),
-    "breakpoints": PaneEntry("Breakpoints", "b", "breakpoints_pane", "BreakpointsPane"),
+    "variables": PaneEntry("Variables", "v", "variables_pane", "VariablesPane", "vars"),
+    "breakpoints": PaneEntry("Breakpoints", "b", "breakpoints_pane", "BreakpointsPane", "breaks"),
     "findings": PaneEntry("Findings", "f", "findings_pane", "FindingsPane"),
     "grid": PaneEntry("Grid", "g", "grid_pane", "GridPane"),
     "console": PaneEntry("Console", "c", "console_pane", "ConsolePane"),

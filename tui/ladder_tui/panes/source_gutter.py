@@ -103,8 +103,8 @@ def inline_values(lines: Sequence[str], current: int, variables: Sequence[Variab
 
 
 def _value_cells(variables: Iterator[Variable]) -> Iterator[Cell]:
-    for number, variable in enumerate(variables):
+    for variable in variables:
         value = variable.value or f"<{variable.error}>"
         value = value if len(value) <= _VALUE_ROOM else value[: _VALUE_ROOM - 1] + "…"
         sign, style = ("→", "changed") if variable.changed else ("=", "inline")
-        yield Cell(f"{'  ' if number else ''}{variable.name}{sign}{value}", style)
+        yield Cell(f"{variable.name}{sign}{value}", style)

@@ -21,7 +21,7 @@ from ladder_tui.panes.source_gutter import (
     same_file,
 )
 from ladder_tui.widgets.line_view import Hit, Title
-from ladder_tui.widgets.row import Cell, Row
+from ladder_tui.widgets.row import Cell, Row, width_of
 
 _BLANK = Cell(" ")
 _KEPT_FILES = 12
@@ -107,7 +107,7 @@ class SourcePane(Pane):
         self._names = frozenset(filter(None, (place.file, place.fullname, basename(place.fullname or place.file))))
         self._text = self._load(place)
         if self._text is not before:
-            self._painted = [None] * len(self._painted)
+            self._painted_rows = [None] * len(self._painted_rows)
             self._report_size = -1
         self._stand_at(place.line - 1)
 
@@ -189,7 +189,8 @@ class SourcePane(Pane):
         if current:
             debug = self.debug
             outer = debug is not None and debug.selected_frame > 0
-            marker = Cell("▷ " if outer else "▶ ", "current-line")
+            style = "fault" if debug is not None and debug.fault and not outer else "current-line"
+            marker = Cell("▷ " if outer else "▶ ", style)
         else:
             marker = Cell("  ")
         gutter = (
@@ -199,11 +200,25 @@ class SourcePane(Pane):
             marker,
         )
         code = text.colours[index] or (Cell(text.lines[index], "text"),)
-        end = list(self._values.get(index, ()))
+        return Row((*gutter, *code), self._end(index, width_of((*gutter, *code))), target=line, pinned=4)
+
+    def _end(self, index: int, taken: int) -> tuple[Cell, ...]:
+        """What stands at the end of a line: why the target stopped there, values, how many lanes."""
+        told: list[Cell] = []
+        debug, finding = self.debug, self._findings.get(index + 1)
+        if debug is not None and debug.fault and index == self._current and not debug.selected_frame:
+            told.append(Cell(f"✗ {debug.run_detail.split(',')[0]}", "fault"))
         if finding and finding.lanes:
-            lanes = f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here"
-            end.append(Cell(("  " if end else "") + lanes, "fault"))
-        return Row((*gutter, *code), tuple(end), target=line, pinned=4)
+            told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))
+        # Values give way to code, but not all of them: what just changed is what a step is made for.
+        room = max(self.body_width - taken, self.body_width // 3) - width_of(told) - 2 * len(told)
+        values: list[Cell] = []
+        for value in sorted(self._values.get(index, ()), key=lambda cell: cell.style != "changed"):
+            room -= width_of([value]) + 2
+            if room >= -1:
+                values.append(value)
+        cells = [*values, *told]
+        return tuple(Cell(("  " if number else "") + cell.text, cell.style) for number, cell in enumerate(cells))
 
     def _build(self, y: int) -> tuple[Row, bool] | None:
         built = super()._build(y)
@@ -218,11 +233,11 @@ class SourcePane(Pane):
         state: list[Cell] = []
         debug, source = self.debug, self._text.source if self._text is not None else None
         if source is not None and source.state is not SourceState.FOUND:
-            state.append(Cell(f" {source.state.value.upper()} ", "warn"))
+            state.append(Cell(source.state.value.upper(), "warn"))
         if debug is not None and debug.frames.frames:
             inner = next((one for one in debug.frames.frames if one.level == debug.selected_frame), None)
             if inner is not None:
-                state.append(Cell(f"{inner.function} ", "muted"))
+                state.append(Cell(inner.function, "muted"))
         where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
         end = (Cell(where, "focus"),) if where else self.tab_cells()
         return Title(basename(self._place.file), tuple(state), end)

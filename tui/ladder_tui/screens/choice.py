@@ -87,9 +87,8 @@ class ChoiceList(Widget, can_focus=True):
 class ChoiceScreen(ModalScreen[str]):
     """Asks; the letter, Enter or a click answers, Esc answers nothing (an empty string)."""
 
-    BLANK = True
     ALLOW_SELECT = False
-    DEFAULT_CSS = "ChoiceScreen { align: center middle; background: transparent; }"
+    DEFAULT_CSS = "ChoiceScreen { align: center middle; background: $background 50%; }"
 
     def __init__(self, question: str, options: tuple[Option, ...], palette: Palette, *, why: str = "") -> None:
         super().__init__()

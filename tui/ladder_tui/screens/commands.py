@@ -195,9 +195,12 @@ class Commands(Screen[None]):
         home = self._home
         part = layout_for(home.ladder.state.rung, *home.app.size)
         cells: list[Cell] = []
+        narrow = home.size.width < 100
         for pane_id in dict.fromkeys(pane for slot in slots_of(part) for pane in slot.panes):
             entry = PANES[pane_id]
-            cells += [Cell(("  " if cells else "") + entry.letter, "key"), Cell(f" {entry.name.lower()}", "muted")]
+            gap = " " * (0 if not cells else 1 if narrow else 2)
+            name = entry.short if narrow and entry.short else entry.name.lower()
+            cells += [Cell(gap + entry.letter, "key"), Cell(f" {name}", "muted")]
         self._chord = True
         home.status_bar.chord = tuple(cells)
         home.status_bar.update()

@@ -57,6 +57,9 @@ def _columns(*parts: Part, share: int = 1, fixed: int = 0) -> Split:
 _TELL = ("console", "program", "breakpoints")
 
 HOST: dict[str, Part] = {
+    "tiny": Slot(
+        ("source", "stack", "variables", "console", "program", "breakpoints", "disassembly", "findings", "grid")
+    ),
     "compact": _rows(
         Slot(("source", "disassembly"), share=10),
         _columns(Slot(("stack", "breakpoints")), Slot(("variables",)), share=6),
@@ -87,6 +90,9 @@ HOST: dict[str, Part] = {
 """Layouts of a host debugger by size class."""
 
 DEVICE: dict[str, Part] = {
+    "tiny": Slot(
+        ("findings", "source", "variables", "grid", "stack", "console", "program", "breakpoints", "disassembly")
+    ),
     "compact": _rows(
         Slot(("findings", "breakpoints"), share=5),
         Slot(("source", "disassembly"), share=6),
@@ -118,7 +124,9 @@ DEVICE: dict[str, Part] = {
 
 
 def size_class(width: int, height: int) -> str:
-    """`compact`, `normal` or `wide`."""
+    """`tiny`, `compact`, `normal` or `wide`."""
+    if width < 60 or height < 16:
+        return "tiny"
     if width >= 160 and height >= 45:
         return "wide"
     return "normal" if width >= 100 and height >= 30 else "compact"

@@ -80,8 +80,8 @@ class LineView(Widget, can_focus=True):
         self.top = 0
         self.shift = 0
         self._needle = ""
-        self._lines: list[Strip] = []
-        self._painted: list[tuple[Row, bool] | None] = []
+        self._painted_strips: list[Strip] = []
+        self._painted_rows: list[tuple[Row, bool] | None] = []
         self._title_targets: list[tuple[int, int, object]] = []
         self._painted_size = (0, 0)
 
@@ -160,19 +160,19 @@ class LineView(Widget, can_focus=True):
         if not self.display or not width or not height:
             self._painted_size = (0, 0)
             return
-        if self._painted_size != (width, height) or len(self._lines) != height:
+        if self._painted_size != (width, height) or len(self._painted_strips) != height:
             self.repaint()
             return
         self._keep_in_view()
         for y in range(height):
             built = self._build(y)
-            if built == self._painted[y] and (built is not None or (y >= self._title_height and self.row_count)):
+            if built == self._painted_rows[y] and (built is not None or (y >= self._title_height and self.row_count)):
                 continue
             line = self._strip_for(y, built)
-            span = changed_span(self._lines[y], line)
-            self._painted[y] = built
+            span = changed_span(self._painted_strips[y], line)
+            self._painted_rows[y] = built
             if span is not None:
-                self._lines[y] = line
+                self._painted_strips[y] = line
                 self.refresh(Region(span[0], y, span[1] - span[0], 1))
 
     def repaint(self) -> None:
@@ -188,8 +188,8 @@ class LineView(Widget, can_focus=True):
     def _rebuild(self) -> None:
         width, height = self.size
         self._keep_in_view()
-        self._painted = [self._build(y) for y in range(height)]
-        self._lines = [self._strip_for(y, built) for y, built in enumerate(self._painted)]
+        self._painted_rows = [self._build(y) for y in range(height)]
+        self._painted_strips = [self._strip_for(y, built) for y, built in enumerate(self._painted_rows)]
         self._painted_size = (width, height)
 
     def _build(self, y: int) -> tuple[Row, bool] | None:
@@ -246,10 +246,10 @@ class LineView(Widget, can_focus=True):
             segments.append(Segment(f" {text} ", palette["title-focus" if self.has_focus else "title"]))
             room -= width_of([Cell(text)]) + 2
         end_width = end_width if end_width < room - 2 else 0
-        for cell in state:
+        for number, cell in enumerate(state):
             if room - end_width < 4:
                 break
-            text = cut(printable(cell.text), room - end_width - 2)
+            text = cut(printable((" " if number else "") + cell.text), room - end_width - 2)
             segments.append(Segment(text, palette[cell.style]))
             room -= width_of([Cell(text)])
         if state:
@@ -271,9 +271,9 @@ class LineView(Widget, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The painted lines: no styles cache, no filters, no borders."""
-        if self._painted_size != tuple(self.size) or len(self._lines) != self.size.height:
+        if self._painted_size != tuple(self.size) or len(self._painted_strips) != self.size.height:
             self._rebuild()
-        lines = self._lines[crop.y : crop.bottom]
+        lines = self._painted_strips[crop.y : crop.bottom]
         if crop.x or crop.width != self.size.width:
             return [line.crop(crop.x, crop.right) for line in lines]
         return lines
@@ -311,7 +311,7 @@ class LineView(Widget, can_focus=True):
     def scroll_sideways(self, columns: int) -> None:
         """Scroll by columns; pinned cells stay."""
         self.shift = max(0, self.shift + columns)
-        self._painted = [None] * len(self._painted)
+        self._painted_rows = [None] * len(self._painted_rows)
         self.update()
 
     def action_move(self, rows: int) -> None:

@@ -58,7 +58,7 @@ class RungBar(LineView, can_focus=False):
         """Rungs at the left, the case or target at the right."""
         wide = self.size.width >= 100
         gap = "  " if wide else ""
-        cells: list[Cell] = [Cell(" ")]
+        cells: list[Cell] = []
         for rung in RUNGS:
             active = rung.name == self.state.rung
             name = rung.name if wide else rung.short

@@ -61,6 +61,8 @@ class StatusBar(LineView, can_focus=False):
 
     def row(self, index: int) -> Row:
         """State at the left, keys at the right."""
+        if self.chord:
+            return Row((Cell(" "), *self.chord))
         session = self.ladder.active
         debug = session.state if session is not None else None
         cells = [Cell(" "), *self._state(debug)]
@@ -70,7 +72,7 @@ class StatusBar(LineView, can_focus=False):
             if session is not None:
                 cells += self._pending(session.pending())
         room = self.size.width - width_of(cells) - 2
-        return Row(tuple(cells), self.chord or tuple(self._hints(debug, room)))
+        return Row(tuple(cells), tuple(self._hints(debug, room)))
 
     def _state(self, debug: DebugState | None) -> list[Cell]:
         run = debug.run if debug is not None else Run.NOTHING
@@ -80,7 +82,8 @@ class StatusBar(LineView, can_focus=False):
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s"
             elif debug.run_detail and run is not Run.DUMP:
-                words = f"{words} {debug.run_detail}" if run is not Run.STOPPED else debug.run_detail
+                detail = debug.run_detail if self.size.width >= 100 else debug.run_detail.split(",")[0]
+                words = detail if run is Run.STOPPED else f"{words} {detail}"
             if debug.provenance is Provenance.RECORDING:
                 words += " (recording)"
         fault = debug is not None and debug.fault
@@ -126,7 +129,8 @@ class StatusBar(LineView, can_focus=False):
         state = self.ladder.state
         offered = [action for action in ACTIONS if action.hinted and action.scope in (self.scope, "workspace")]
         offered = [action for action in offered if not why_not(action, state, debug)]
-        offered.sort(key=lambda action: (action.scope != self.scope, action.group != "Run control"))
+        stepping = debug is not None and debug.run is Run.STOPPED and self.scope in ("source", "")
+        offered.sort(key=lambda action: (action.scope != self.scope or stepping, action.group != "Run control"))
         last = next(action for action in ACTIONS if action.id == "help")
         room -= len(last.hint) + 4
         chosen: list[Action] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from ladder_tui.screens.layouts import MINIMUM
@@ -22,12 +23,16 @@ class TooSmall(LineView, can_focus=False):
     def __init__(self, *, palette: Palette) -> None:
         super().__init__(id="too-small", palette=palette)
 
+    def _lines(self) -> list[str]:
+        width, height = self.app.size
+        text = f"terminal too small ({width}x{height}): needs {MINIMUM[0]}x{MINIMUM[1]}"
+        return textwrap.wrap(text, max(1, width - 1))
+
     @property
     def row_count(self) -> int:
-        """One line."""
-        return 1
+        """One line, or as many as it is broken into."""
+        return len(self._lines())
 
     def row(self, index: int) -> Row:
-        """Is and should be."""
-        width, height = self.app.size
-        return Row((Cell(f"terminal too small ({width}x{height}): needs {MINIMUM[0]}x{MINIMUM[1]}", "warn"),))
+        """What is and what should be."""
+        return Row((Cell(self._lines()[index], "warn"),))
