@@ -6,7 +6,8 @@ import enum
 from collections.abc import Sequence
 
 from ladder_backends.model.finding import Finding, FindingGroup
-from ladder_tui.panes.findings_words import lane_words, line_words, offset_words
+from ladder_backends.sanitizer import offset_words
+from ladder_tui.panes.findings_words import lane_words
 
 
 class Order(enum.StrEnum):
@@ -33,9 +34,7 @@ def matching(group: FindingGroup, findings: Sequence[Finding], query: str) -> Se
     if not group.members:
         return []
     first = findings[group.members[0]]
-    common = (
-        f"{group.title} {first.kind} {first.tool} {first.kernel} {first.src_file}{line_words(first)}".casefold()
-    )
+    common = f"{group.title} {first.kind} {first.tool} {first.kernel} {first.src_file}:{first.line}".casefold()
     own = [word for word in query.casefold().split() if word not in common]
     if not own:
         return group.members

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
+from ladder_backends.images.names import base_name
 from ladder_backends.model.finding import Report
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.findings_filter import Order
 from ladder_tui.panes.findings_rows import FindingsRows, FindingTarget, Here, Part
-from ladder_tui.panes.findings_words import bare_function, report_summary
+from ladder_tui.panes.findings_words import report_summary
 from ladder_tui.panes.pane import Pane
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
@@ -53,8 +54,7 @@ class FindingsPane(Pane):
     def title(self) -> Title:
         """`Findings  1 bug · 24 lanes`."""
         report = self._report
-        groups = len(report.groups) if report is not None else 0
-        words, style = report_summary(report, groups, self._rows.lanes)
+        words, style = report_summary(report, self._rows.bugs, self._rows.lanes)
         state = [Cell(words, style)]
         if self._rows.query:
             state.append(Cell(f" · {self._rows.group_count:,} with “{self._rows.query}”", "match"))
@@ -166,4 +166,4 @@ def _here(debug: DebugState | None) -> Here | None:
         return None
     frames = debug.frames.frames if debug.frames.start == 0 else ()
     outermost = frames[-1].function if frames and not debug.frames.more else ""
-    return Here(block, thread, bare_function(outermost) if outermost and outermost != "??" else "")
+    return Here(block, thread, base_name(outermost) if outermost and outermost != "??" else "")

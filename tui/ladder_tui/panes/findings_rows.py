@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, FindingKind, LaneAnswer, Report
+from ladder_backends.images.names import base_name
+from ladder_backends.model.finding import Finding, FindingGroup, FindingKind, LaneAnswer, Report
 from ladder_backends.model.focus import Dim3
+from ladder_backends.sanitizer import allocation_line, offset_words
+from ladder_backends.sanitizer.describe import RUN_KINDS
 from ladder_tui.panes.findings_filter import Order, matching, place_key
 from ladder_tui.panes.findings_words import (
-    allocation_words,
-    bare_function,
-    base_name,
     has_lane,
     host_words,
     lane_words,
-    offset_words,
+    place_words,
     plural,
     reason_lines,
     side_of,
@@ -77,7 +77,7 @@ class Here(NamedTuple):
             block, thread = where.block, where.thread
         if thread != self.thread or block != self.block:
             return False
-        return not self.function or not finding.kernel or bare_function(finding.kernel) == self.function
+        return not self.function or not finding.kernel or base_name(finding.kernel) == self.function
 
 
 class _Shape(NamedTuple):
@@ -103,6 +103,7 @@ class FindingsRows:
 
     Attributes:
         lanes: Findings that name a lane.
+        bugs: Groups that are about the program rather than about the run of the tool.
     """
 
     def __init__(self) -> None:
@@ -113,7 +114,7 @@ class FindingsRows:
     def _forget(self, report: Report) -> None:
         """Start over with another report; order and filter stay."""
         self._report = report
-        self.lanes = 0
+        self.lanes = self.bugs = 0
         self._counted = 0
         self._folded: set[str] = set()
         self._full: set[str] = set()
@@ -137,6 +138,7 @@ class FindingsRows:
         for finding in findings[self._counted :]:
             self.lanes += has_lane(finding)
         self._counted = len(findings)
+        self.bugs = sum(group.kind not in RUN_KINDS for group in report.groups.values())
         if here != self._here:
             self._here, self._here_finding, self._here_scanned = here, None, 0
         self._look_for_here()
@@ -233,7 +235,8 @@ class FindingsRows:
         if notes is None:
             notes = self._notes[group.id] = _notes(first)
         shown = len(members) if group.id in self._full else min(_BRIEF, len(members))
-        if len(members) == 1 and not has_lane(first) and not host_words(first):
+        if len(members) == 1 and not has_lane(first) and len(first.sides) < 2 and not host_words(first):
+            # The only row would repeat the title.
             shown = 0
         extra = None
         if shown < len(members) and self._here_finding is not None:
@@ -327,7 +330,7 @@ class FindingsRows:
             block, thread = lane_words(where)
             cells.append(Cell(f"{block:<{blocks}} {thread:<{threads}}  ", "number"))
         if shape.sides > 1:
-            cells.append(Cell(_location(where.location), "file"))
+            cells.append(Cell(place_words(where.location), "file"))
         else:
             cells.append(Cell(offset_words(finding), "report"))
         if where.block_rank is not None:
@@ -360,14 +363,8 @@ def _consequence(group: FindingGroup, finding: Finding) -> Row:
     return Row(tuple(cells), target=FindingTarget(Part.CONSEQUENCE, group.id, finding.index))
 
 
-def _location(location: CodeLocation) -> str:
-    if location.line is not None:
-        return f"{base_name(location.file)}:{location.line}"
-    return bare_function(location.function) if location.function else base_name(location.file)
-
-
 def _notes(finding: Finding) -> tuple[str, ...]:
-    allocation = allocation_words(finding)
+    allocation = allocation_line(finding.allocation)
     return ((allocation,) if allocation else ()) + reason_lines(finding)
 
 
