@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import ladder_demos
 from ladder_backends.case import Opened, open_files
 from ladder_backends.paths import configure_engines, find_engine
 from ladder_demos.catalogue import find_demo
@@ -37,6 +39,41 @@ def own_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache_home: Pat
         monkeypatch.setenv("LADDER_CUDA_GDB", str(_CUDA_GDB.path))
     yield
     configure_engines({})
+
+
+class Compiled:
+    """C programs of `tests/programs` and the demos, compiled once a run and kept by name and flags."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[tuple[str, ...], Path] = {}
+
+    def __call__(self, name: str, *flags: str) -> Path:
+        """The program; `flags` stand in for `-g -O0`."""
+        key = (name, *flags)
+        if key not in self._made:
+            source = self.source(name)
+            program = self._folder / f"{len(self._made)}" / source.stem
+            program.parent.mkdir()
+            compiler = "g++" if source.suffix == ".cpp" else "gcc"
+            command = [compiler, *(flags or ("-g", "-O0")), "-pthread", "-o", str(program), str(source)]
+            subprocess.run(command, check=True, timeout=60)
+            self._made[key] = program
+        return self._made[key]
+
+    @staticmethod
+    def source(name: str) -> Path:
+        """The source of a program."""
+        folders = (Path(__file__).parent / "programs", Path(ladder_demos.__file__).parent / "programs")
+        return next(
+            path for folder in folders for path in (folder / f"{name}.c", folder / f"{name}.cpp") if path.exists()
+        )
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """Compiles `compiled("steps")` and remembers it."""
+    return Compiled(tmp_path_factory.mktemp("programs"))
 
 
 @pytest.fixture
