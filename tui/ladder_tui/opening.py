@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import Target
 from ladder_backends.model.focus import Focus
+
+if TYPE_CHECKING:
+    from ladder_backends.session.ladder import Ladder
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,21 @@ class Opening:
     focus: Focus | None = None
     record: Path | None = None
     notes: tuple[str, ...] = ()
+
+    async def open(self, ladder: Ladder) -> None:
+        """Open it on a ladder.
+
+        Raises:
+            LadderError: It cannot be opened.
+        """
+        for note in self.notes:
+            ladder.notice(note)
+        if self.files:
+            await ladder.open_files(self.files)
+        elif self.target is not None:
+            await ladder.open_target(self.target, debugger=self.debugger)
+        if self.focus is not None:
+            await ladder.jump_to(self.focus)
 
     @property
     def empty(self) -> bool:

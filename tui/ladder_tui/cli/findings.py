@@ -25,7 +25,7 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.opening import Opening
 
         return show(Opening(files=tuple(paths)), theme=arguments.theme)
-    report = read_report(*paths)
+    report = read_report(paths)
     if arguments.json:
         print_json(report_json(report))
     else:

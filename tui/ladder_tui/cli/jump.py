@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,14 +69,11 @@ def _coordinate(text: str) -> Dim3:
 
 def _jump(paths: list[Path], asked: Focus) -> JumpOutcome:
     from ladder_backends.case import open_files
-    from ladder_backends.errors import TargetInvalid
-    from ladder_backends.session.jump import jump_dump
     from ladder_tui.cli.headless import apply_settings
+    from ladder_tui.cli.lane import reach
 
     apply_settings()
     opened = open_files(paths)
     for note in opened.notes:
         say(note)
-    if opened.dump is None:
-        raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump")
-    return asyncio.run(jump_dump(opened.dump, opened.executable, asked))
+    return reach(opened, asked)

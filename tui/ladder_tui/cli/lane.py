@@ -5,12 +5,19 @@ from __future__ import annotations
 import asyncio
 
 from ladder_backends.case import Opened
+from ladder_backends.debugger.registry import load_debugger
+from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import TargetInvalid
+from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
-from ladder_backends.session.jump import JumpOutcome, jump_dump
+from ladder_backends.session.engines import Engines
+from ladder_backends.session.jump import JumpOutcome, jump
+from ladder_tui.cli.output import say
+
+_ENGINE = "cuda-gdb"
 
 
-def reach(opened: Opened, asked: Focus) -> JumpOutcome:
+def reach(opened: Opened, asked: Focus, finding: Finding | None = None) -> JumpOutcome:
     """Stand in the lane; an empty focus stays where the dump itself points.
 
     Raises:
@@ -19,4 +26,18 @@ def reach(opened: Opened, asked: Focus) -> JumpOutcome:
     """
     if opened.dump is None:
         raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump")
-    return asyncio.run(jump_dump(opened.dump, opened.executable, asked))
+    return asyncio.run(_reach(opened, GpuDumpTarget(opened.dump, opened.executable), asked, finding))
+
+
+async def _reach(opened: Opened, target: GpuDumpTarget, asked: Focus, finding: Finding | None) -> JumpOutcome:
+    engines = Engines()
+    probe = load_debugger(_ENGINE).probe()
+    recording = None if probe.available else engines.recording_of(_ENGINE, opened.recordings)
+    if recording is not None:
+        say(f"{probe.missing}: a recording answers — what was not recorded cannot be asked")
+    debugger = engines.make(_ENGINE) if recording is None else engines.replay(_ENGINE, recording)
+    try:
+        await debugger.open(target)
+        return await jump(debugger, asked, finding=finding)
+    finally:
+        await debugger.close()

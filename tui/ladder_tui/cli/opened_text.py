@@ -28,7 +28,7 @@ def print_opened(paths: Sequence[Path], *, json_wanted: bool) -> int:
     from ladder_backends.sanitizer import exit_code, read_report
     from ladder_backends.session.jump_json import jump_exit_code
 
-    report = read_report(*opened.reports) if opened.reports else None
+    report = read_report(opened.reports) if opened.reports else None
     outcome = _lane(opened, report)
     if json_wanted:
         _print_json(opened, report, outcome)
@@ -45,9 +45,9 @@ def _lane(opened: Opened, report: Report | None) -> JumpOutcome | None:
         return None
     from ladder_tui.cli.lane import reach
 
-    asked = next((focus for one in (report.findings if report else ()) if (focus := asked_by(one))), Focus())
+    finding = next((one for one in (report.findings if report else ()) if asked_by(one)), None)
     try:
-        return reach(opened, asked)
+        return reach(opened, asked_by(finding) if finding is not None else Focus(), finding)
     except EngineMissing as missing:
         say(missing.line())
         return None

@@ -20,6 +20,8 @@ def show(opening: Opening, *, theme: str | None = None) -> int:
 
     settings = apply_settings(theme)
 
+    from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
 
-    return LadderApp(opening, settings).run() or 0
+    ladder = Ladder(source_roots=settings.source_roots, record=opening.record)
+    return LadderApp(ladder, settings, opening=None if opening.empty else opening.open).run() or 0

@@ -1,70 +1,69 @@
-"""Run a program, or open a core, without a screen, and print where it stands."""
+"""Run a program, open a core, or play a recording without a screen, and print where it stands."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
 
-from ladder_backends.debugger.contract import StepKind
 from ladder_backends.debugger.target import LaunchTarget, Target
+from ladder_backends.errors import RecordingInvalid
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.state import Change, DebugState, Run
+from ladder_backends.session.state import DebugState, Run
 from ladder_tui.cli.headless import with_ladder
 from ladder_tui.cli.output import print_json, print_lines
 from ladder_tui.cli.session_text import session_json, session_lines
 
 _FRAMES = 50
 _VARIABLES = 100
-_RESTING = frozenset({Run.STOPPED, Run.EXITED, Run.DUMP, Run.DEAD})
 
 
 def run_to_the_end(target: LaunchTarget, *, debugger: str | None, json_wanted: bool, record: str | None) -> int:
     """Run a program until it ends or stops; exit code 1 where a signal or an error status ended it."""
-
-    async def work(ladder: Ladder) -> DebugState:
-        session = await ladder.open_target(target, debugger=debugger)
-        session.show_rows(frames=_FRAMES, variables=_VARIABLES)
-        await _rest(session)
-        return session.state
-
-    state = with_ladder(work, record=record)
-    _print(state, json_wanted=json_wanted)
-    well = state.run is Run.EXITED and state.run_detail in ("", "exited normally", "code 0")
-    return 0 if well else 1
+    state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), json_wanted, record)
+    if state.run is Run.EXITED:
+        return 0 if state.exit_code == 0 else 1
+    return 1 if state.fault or state.run is not Run.STOPPED else 0
 
 
 def open_and_print(target: Target, *, json_wanted: bool, record: str | None) -> int:
     """Open a core or dump and print where it stands."""
+    state = _stand(lambda ladder: ladder.open_target(target), json_wanted, record)
+    return 2 if state.run is Run.DEAD else 0
+
+
+def replay_and_print(recording: Path, *, json_wanted: bool) -> int:
+    """Play a recording back and print where it ends."""
+
+    async def play(ladder: Ladder) -> DebugSession:
+        await ladder.open_files((recording,))
+        if ladder.active is None:
+            raise RecordingInvalid(f"{recording.name} opened nothing")
+        return ladder.active
+
+    _stand(play, json_wanted, None)
+    return 0
+
+
+def _stand(start: Callable[[Ladder], Awaitable[DebugSession]], json_wanted: bool, record: str | None) -> DebugState:
+    """Open something, wait until it stands or has ended, print what is there; returns the state as it was then."""
 
     async def work(ladder: Ladder) -> DebugState:
-        session = await ladder.open_target(target)
+        session = await start(ladder)
         session.show_rows(frames=_FRAMES, variables=_VARIABLES)
-        await session.load_frames(0, _FRAMES)
-        await _rest(session)
-        return session.state
+        await session.at_rest()
+        state = session.state
+        if state.frames.more:
+            await session.load_frames(0, _FRAMES)
+        if state.variables.more:
+            await session.select_frame(state.selected_frame)
+            await session.at_rest()
+        if json_wanted:
+            print_json(session_json(state))
+        else:
+            print_lines(session_lines(state))
+        # Closing the engine changes the state that is printed above.
+        return replace(state)
 
-    state = with_ladder(work, record=record)
-    _print(state, json_wanted=json_wanted)
-    return 0 if state.run is not Run.DEAD else 2
-
-
-async def _rest(session: DebugSession) -> None:
-    """Wait until the target no longer runs and its stack and variables are known."""
-    moved = asyncio.Event()
-    stop = session.subscribe(lambda change: moved.set())
-    try:
-        while session.state.run not in _RESTING:
-            await moved.wait()
-            moved.clear()
-    finally:
-        stop()
-
-
-def _print(state: DebugState, *, json_wanted: bool) -> None:
-    if json_wanted:
-        print_json(session_json(state))
-    else:
-        print_lines(session_lines(state))
-
-
-__all__ = ["Change", "StepKind", "open_and_print", "run_to_the_end"]
+    return with_ladder(work, record=record)

@@ -14,6 +14,7 @@ from ladder_backends.session.state import DebugState, Run
 from ladder_backends.text import clean
 from ladder_tui.cli.output import unicode_output
 
+_OUTPUT_LINES = 200
 _GLYPHS = {
     LaneState.ACTIVE: ("█", "#"),
     LaneState.DIVERGENT: ("▒", "~"),
@@ -37,10 +38,15 @@ def session_json(state: DebugState) -> dict[str, object]:
         "locals": [variable_json(variable) for variable in state.variables.variables],
         "locals_note": state.variables.note,
         "source": str(state.provenance),
-        "output": clean(b"".join(state.program).decode("utf-8", "backslashreplace")),
+        "output": program_output(state),
         "output_dropped": state.program_dropped,
         "notices": [notice.text for notice in state.notices],
     }
+
+
+def program_output(state: DebugState) -> str:
+    """What the program wrote to its terminal, clean, with plain newlines."""
+    return clean(b"".join(state.program).decode("utf-8", "backslashreplace").replace("\r\n", "\n"))
 
 
 def focus_json(focus: Focus | None) -> dict[str, int | list[int]] | None:
@@ -74,9 +80,14 @@ def variable_json(variable: Variable) -> dict[str, object]:
 
 def session_lines(state: DebugState) -> Iterator[str]:
     """The state of one debugger for a person."""
-    detail = f": {state.run_detail}" if state.run_detail else ""
-    source = " (from a recording)" if state.provenance is Provenance.RECORDING else ""
-    yield f"{state.title}: {state.run}{detail}{source}"
+    output = program_output(state).splitlines()
+    if len(output) > _OUTPUT_LINES or state.program_dropped:
+        yield "(earlier output of the program is left out)"
+    yield from output[-_OUTPUT_LINES:]
+    words = [state.title] if state.run is Run.DUMP else [state.title, str(state.run)]
+    if state.run_detail:
+        words = [state.title, state.run_detail]
+    yield ": ".join(words) + (" (from a recording)" if state.provenance is Provenance.RECORDING else "")
     if state.focus:
         yield f"focus  {state.focus.describe()}"
     for frame in state.frames.frames:
