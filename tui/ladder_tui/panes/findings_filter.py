@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 
 from ladder_backends.model.finding import Finding, FindingGroup
+from ladder_backends.model.focus import parse_dim3
 from ladder_backends.sanitizer import offset_words
 from ladder_tui.panes.findings_words import lane_words
+
+_NUMERIC = re.compile(r"(?:base)?[0-9a-fx(),+-]+")
+_COORDINATE = re.compile(r"\(\d+(?:,\d+){0,2}\)")
 
 
 class Order(enum.StrEnum):
@@ -38,11 +43,21 @@ def matching(group: FindingGroup, findings: Sequence[Finding], query: str) -> Se
     own = [word for word in query.casefold().split() if word not in common]
     if not own:
         return group.members
-    if not all(any(character in "0123456789(),+x" for character in word) for word in own):
+    tests = [_test(word) for word in own]
+    if None in tests:
         return []
-    return [number for number in group.members if all(word in _lane_text(findings[number]) for word in own)]
+    return [number for number in group.members if all(test(findings[number]) for test in tests if test)]
 
 
-def _lane_text(finding: Finding) -> str:
-    lanes = (" ".join(lane_words(side)) for side in finding.sides)
-    return f"{' '.join(lanes)} {offset_words(finding)} {finding.address}"
+def _test(word: str) -> Callable[[Finding], bool] | None:
+    """How to look for a word in a finding's own lane and address; None where neither can hold it."""
+    if not _NUMERIC.fullmatch(word):
+        return None
+    if word[0] == "(" and word[-1] == ")":
+        place = parse_dim3(word) if _COORDINATE.fullmatch(word) else None
+        return lambda finding: any(place in (side.block, side.thread) for side in finding.sides)
+    if "(" in word or "," in word:
+        return lambda finding: any(word in part for side in finding.sides for part in lane_words(side))
+    if word.startswith(("base", "+", "-")):
+        return lambda finding: word in offset_words(finding)
+    return lambda finding: word in finding.address

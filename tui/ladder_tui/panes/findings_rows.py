@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from ladder_backends.images.names import base_name
@@ -124,7 +124,11 @@ class FindingsRows:
         self._here_scanned = 0
         self._groups: list[FindingGroup] = []
         self._positions: dict[str, int] = {}
+        self._heights: list[int] = []
         self._ends: list[int] = []
+        self._sizes: list[int] = []
+        self._in_report_order = False
+        self._changed: set[str] = set()
         self._notes: dict[str, tuple[str, ...]] = {}
         self._matches: dict[str, Sequence[int]] | None = None
 
@@ -140,6 +144,7 @@ class FindingsRows:
         self._counted = len(findings)
         self.bugs = sum(group.kind not in RUN_KINDS for group in report.groups.values())
         if here != self._here:
+            self._touch(self._here_finding)
             self._here, self._here_finding, self._here_scanned = here, None, 0
         self._look_for_here()
         self._lay_out()
@@ -147,7 +152,7 @@ class FindingsRows:
     def arrange(self, *, order: Order | None = None, query: str | None = None) -> None:
         """List in another order, or only what holds every word of a query."""
         self.order = order or self.order
-        self.query = self.query if query is None else query
+        self.query = self.query if query is None else query.strip()
         self._lay_out()
 
     def toggle(self, target: FindingTarget) -> None:
@@ -159,6 +164,7 @@ class FindingsRows:
         else:
             self._folded ^= {target.group}
             self._full.discard(target.group)
+        self._changed.add(target.group)
         self._lay_out()
 
     @property
@@ -194,6 +200,10 @@ class FindingsRows:
 
     # Layout
 
+    def _touch(self, finding: int | None) -> None:
+        if finding is not None:
+            self._changed.add(self._report.findings[finding].group)
+
     def _look_for_here(self) -> None:
         here, findings = self._here, self._report.findings
         if here is None or self._here_finding is not None:
@@ -201,27 +211,59 @@ class FindingsRows:
         for number in range(self._here_scanned, len(findings)):
             if here.holds(findings[number]):
                 self._here_finding = number
+                self._touch(number)
                 break
         self._here_scanned = len(findings)
 
     def _lay_out(self) -> None:
-        findings = self._report.findings
-        groups = list(self._report.groups.values())
-        self._matches = None
-        if self.query.strip():
-            self._matches = {
-                group.id: members for group in groups if (members := matching(group, findings, self.query))
-            }
-            groups = [group for group in groups if group.id in self._matches]
+        """Put the bugs in order; in the report's own order only what is new or has changed is measured."""
+        if self.order is Order.REPORT and not self.query:
+            self._follow_report()
         else:
-            groups = [group for group in groups if group.members]
+            self._arrange()
+        self._ends = list(accumulate(self._heights))
+
+    def _follow_report(self) -> None:
+        groups = self._report.groups
+        if not self._in_report_order:
+            self._groups, self._positions, self._heights, self._sizes = [], {}, [], []
+            self._matches, self._in_report_order = None, True
+        for group in islice(groups.values(), len(self._groups), None):
+            self._positions[group.id] = len(self._groups)
+            self._groups.append(group)
+            self._heights.append(0)
+            self._sizes.append(-1)
+        sizes = [len(group.members) + len(group.folded) for group in self._groups]
+        if sizes != self._sizes:
+            grown = (number for number, (new, old) in enumerate(zip(sizes, self._sizes, strict=True)) if new != old)
+            for number in grown:
+                self._heights[number] = self._height(self._groups[number])
+            self._sizes = sizes
+        for group_id in self._changed & self._positions.keys():
+            number = self._positions[group_id]
+            self._heights[number] = self._height(self._groups[number])
+        self._changed.clear()
+
+    def _arrange(self) -> None:
+        self._in_report_order = False
+        self._changed.clear()
+        findings = self._report.findings
+        groups = [group for group in self._report.groups.values() if group.members]
+        self._matches = None
+        if self.query:
+            found = {group.id: members for group in groups if (members := matching(group, findings, self.query))}
+            self._matches = found
+            groups = [group for group in groups if group.id in found]
         if self.order is Order.COUNT:
             groups.sort(key=lambda group: -len(self._members(group)))
         elif self.order is Order.LINE:
             groups.sort(key=lambda group: place_key(group, findings))
         self._groups = groups
         self._positions = {group.id: position for position, group in enumerate(groups)}
-        self._ends = list(accumulate(self._shape(group).height for group in groups))
+        self._heights = [self._height(group) for group in groups]
+
+    def _height(self, group: FindingGroup) -> int:
+        return self._shape(group).height if group.members else 0
 
     def _members(self, group: FindingGroup) -> Sequence[int]:
         return self._matches[group.id] if self._matches is not None else group.members
