@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 import time
@@ -43,7 +42,9 @@ _NO_FOCUS = ("Focus is not set", "No CUDA", "not focused")
 _BAD_COORDINATES = "Invalid coordinates"
 _SECOND_DUMP = re.compile(r"\s*tar\w*\s+cudac\w*", re.IGNORECASE)
 _UNREADABLE_STRING = re.compile(r" <error: Cannot access memory at address 0x[0-9a-f]+>$")
-_DUMP_DIED = "open the dump again; where it dies again, make a new dump, for this one is damaged"
+_EMPTY_MESSAGE = re.compile(r",? *error message= *$")
+_DUMP_DIED = "open the dump again; where it dies again, the dump is damaged: make a new one"
+_DUMP_REFUSED = "make a new dump; this one is damaged, or of a newer driver than cuda-gdb knows"
 
 _QUESTIONS = Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS
 
@@ -136,18 +137,24 @@ class CudaGdbDebugger(GdbDialect):
         self._opened = True
         checked = None
         if self.provenance is Provenance.ENGINE:
-            starting = asyncio.ensure_future(self.start())
-            try:
-                checked = await asyncio.to_thread(check_dump, target)
-            except BaseException:
-                starting.cancel()
-                with contextlib.suppress(asyncio.CancelledError, Exception):
-                    await starting
-                raise
-            await starting
+            checked = await self._check_and_start(target)
         else:
             await self.start()
         await self._open(target, checked)
+
+    async def _check_and_start(self, target: GpuDumpTarget) -> CheckedDump:
+        """Look at the files while the engine starts; what is wrong with them is the first thing to say."""
+        starting = asyncio.ensure_future(self.start())
+        try:
+            checked = await asyncio.to_thread(check_dump, target)
+        except BaseException:
+            # An engine is ended by `close`, and for that it must have started.
+            await asyncio.wait([starting])
+            if not starting.cancelled():
+                starting.exception()
+            raise
+        await starting
+        return checked
 
     async def _open(self, target: GpuDumpTarget, checked: CheckedDump | None) -> None:
         dump = checked.dump.path if checked else target.dump
@@ -160,10 +167,11 @@ class CudaGdbDebugger(GdbDialect):
                 await self._change_folder(executable.parent)
                 await self.command(f"-file-exec-and-symbols {mi_string(executable.name)}", deadline=OPEN_DEADLINE)
             await self._change_folder(dump.parent)
-            await self.cli(f"target cudacore {_shell_name(dump.name)}", deadline=OPEN_DEADLINE)
+            await self.cli(f"target cudacore {_plain_name(dump.name)}", deadline=OPEN_DEADLINE)
             await self._change_folder(Path(os.getcwd()))
         except CommandFailed as refused:
-            raise TargetInvalid(f"cuda-gdb cannot open {shown}", refused.what.rstrip("."), _DUMP_DIED) from refused
+            why = _EMPTY_MESSAGE.sub("", refused.what).rstrip(".")
+            raise TargetInvalid(f"cuda-gdb cannot open {shown}", why, _DUMP_REFUSED) from refused
         except EngineDied as died:
             raise EngineDied(f"cuda-gdb died on {shown}", died.why, _DUMP_DIED) from died
         story = tell_story(self.events.said)
@@ -353,6 +361,6 @@ def _with_lanes(warp: Warp, exact: Mapping[int, Lane]) -> Warp:
     return replace(warp, lanes=tuple(exact.get(number, Lane(number, LaneState.ABSENT)) for number in range(LANES)))
 
 
-def _shell_name(name: str) -> str:
-    """A file name as the engine's command line takes it."""
-    return name if re.fullmatch(r"[\w.+-]+", name) else '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _plain_name(name: str) -> str:
+    """A file name as `target cudacore` takes it: the rest of the line, without quoting, but with `~` for a home."""
+    return name if name[:1] not in ("~", "-", " ", '"', "'") else f"./{name}"
