@@ -43,6 +43,7 @@ _BAD_COORDINATES = "Invalid coordinates"
 _SECOND_DUMP = re.compile(r"\s*tar\w*\s+cudac\w*", re.IGNORECASE)
 _UNREADABLE_STRING = re.compile(r" <error: Cannot access memory at address 0x[0-9a-f]+>$")
 _EMPTY_MESSAGE = re.compile(r",? *error message= *$")
+_ASSERTION = re.compile(r"internal-error: (?P<what>.*?)\.? ·")
 _DUMP_DIED = "open the dump again; where it dies again, the dump is damaged: make a new one"
 _DUMP_REFUSED = "make a new dump; this one is damaged, or of a newer driver than cuda-gdb knows"
 
@@ -173,7 +174,10 @@ class CudaGdbDebugger(GdbDialect):
             why = _EMPTY_MESSAGE.sub("", refused.what).rstrip(".")
             raise TargetInvalid(f"cuda-gdb cannot open {shown}", why, _DUMP_REFUSED) from refused
         except EngineDied as died:
-            raise EngineDied(f"cuda-gdb died on {shown}", died.why, _DUMP_DIED) from died
+            # Of its last words only the first says why; the rest is advice for its makers.
+            assertion = _ASSERTION.search(died.why)
+            why = assertion["what"] if assertion else died.why
+            raise EngineDied(f"cuda-gdb died on {shown}", why, _DUMP_DIED) from died
         story = tell_story(self.events.said)
         self._dump = checked.dump if checked else None
         _, _, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
