@@ -15,9 +15,9 @@ from ladder_backends.model.finding import (
 )
 from ladder_backends.sanitizer.describe import RUN_KINDS, group_title
 from ladder_backends.sanitizer.draft import HostStack, RecordDraft
-from ladder_backends.sanitizer.heads import kind_of_access
 from ladder_backends.sanitizer.lanes import lane_of
 from ladder_backends.sanitizer.locations import NOWHERE
+from ladder_backends.sanitizer.memory_heads import kind_of_access
 from ladder_backends.sanitizer.user_frame import api_of, user_frame
 
 _FAULTS = frozenset(
@@ -51,7 +51,6 @@ _HOST_KINDS = frozenset(
 )
 _HOST_PINNED = ("cuMemHostAlloc", "cuMemAllocHost", "cudaHostAlloc", "cudaMallocHost", "cuMemHostRegister")
 _MANAGED = ("cuMemAllocManaged", "cudaMallocManaged")
-_ALLOCATES = ("alloc", "Malloc")
 
 _Key = tuple[object, ...]
 
@@ -70,7 +69,6 @@ class ReportBuilder:
         self._ids: dict[_Key, str] = {}
         self._cause: int | None = None
         self._last_api: tuple[int, int | None] | None = None
-        self._sides: dict[_Key, tuple[Side, ...]] = {}
 
     def begin_origin(self, origin: str) -> None:
         """Begin another file or rank: nothing in it follows from what came before."""
@@ -155,14 +153,7 @@ class ReportBuilder:
         at = draft.at
         if at is None and draft.thread is None:
             return ()
-        key = (draft.access, at, draft.block, draft.thread, draft.block_rank)
-        known = self._sides.get(key)
-        if known is None:
-            if len(self._sides) > 20_000:
-                self._sides.clear()
-            known = (Side(draft.access, at or NOWHERE, draft.block, draft.thread, draft.block_rank),)
-            self._sides[key] = known
-        return known
+        return (Side(draft.access, at or NOWHERE, draft.block, draft.thread, draft.block_rank),)
 
     def _cause_of(self, kind: FindingKind, result: int | None, access: str, index: int) -> int | None:
         """The earlier finding this API error follows from."""
@@ -213,7 +204,7 @@ def _allocation(draft: RecordDraft, kind: FindingKind, stacks: list[HostStack] |
     where = None
     if stacks is not None:
         for stack in stacks:
-            if any(word in stack.moment for word in _ALLOCATES):
+            if "alloc" in stack.moment or "Alloc" in stack.moment:
                 where = user_frame(stack.frames)
                 break
     if draft.relation:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from ladder_backends.model.finding import CodeLocation, Side
 from ladder_backends.model.focus import Dim3
 from ladder_backends.sanitizer.draft import RecordDraft
-from ladder_backends.sanitizer.heads import dim3, number
+from ladder_backends.sanitizer.fields import dim3, number
 from ladder_backends.sanitizer.locations import parse_device_frame, parse_host_frame, parse_location, with_module
 
 Effect: TypeAlias = tuple[Callable[[RecordDraft, Any], None], Any]
@@ -228,7 +228,7 @@ _BY_WORD: dict[str, Callable[[str], Effect | None]] = {
     "during": _parse_during,
 }
 
-_ONCE = frozenset({"Address", "Access", "and", "Not", "Current"})
+_ONCE = frozenset({"by", "Address", "Access", "Not", "Current"})
 """First words of lines that are mostly unlike in every record."""
 
 
@@ -247,7 +247,7 @@ def parse_continuation(body: str) -> tuple[Effect | None, bool]:
         effect = _keep, None
     if effect is None and body.startswith(("is ", "might ")):
         effect = _reason, body
-    return effect, word not in _ONCE
+    return effect, word not in _ONCE and not body.startswith("and is ")
 
 
 def _is_cut(body: str) -> bool:

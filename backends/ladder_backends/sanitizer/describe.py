@@ -66,12 +66,16 @@ def place_words(finding: Finding) -> str:
 def what_words(finding: Finding) -> str:
     """What is wrong, in a few words, without the place: `read 4 B out of bounds`."""
     kind, size = finding.kind, byte_count(finding.size) if finding.size is not None else ""
-    space = f"{finding.space} " if finding.space and finding.space != "global" else ""
+    space = (
+        f"{finding.space.replace('device-heap', 'device heap')} "
+        if finding.space and finding.space != "global"
+        else ""
+    )
     access = "access" if finding.access in ("?", "") else finding.access
     match kind:
         case FindingKind.OOB | FindingKind.MISALIGNED | FindingKind.PERMISSION:
-            words = f"{space}{access} {size}".strip()
-            return f"{words} {finding.reason or 'invalid'}"
+            reason = finding.reason or ("out of bounds" if kind is FindingKind.OOB else str(kind))
+            return f"{space}{access} {size} {reason}" if size else reason
         case FindingKind.CLUSTER_LATE_ENTRY:
             return f"{access} {size} of a block that may not have started"
         case FindingKind.CLUSTER_EARLY_EXIT:
@@ -91,11 +95,15 @@ def what_words(finding: Finding) -> str:
         case FindingKind.RACE_ANALYSIS:
             return f"race {finding.access.lower()} on {finding.space} memory"
         case FindingKind.LEAK:
-            return f"leaked {size}{' of ' + space if space and size else ''}".rstrip() if size else finding.reason
+            return f"leaked {size}{f' ({space.strip()})' if space else ''}" if size else finding.reason
         case FindingKind.API_ERROR:
             return f"{finding.access or 'API call'} failed: {finding.reason}".rstrip(": ")
         case FindingKind.STREAM_RACE:
             return f"{finding.access} of {size}"
+        case FindingKind.UVM_GPU_FAULT:
+            return f"GPU fault on managed memory {finding.reason}".rstrip()
+        case FindingKind.UVM_CPU_FAULT:
+            return f"CPU fault on managed memory {finding.reason}".rstrip()
         case FindingKind.DEADLOCK:
             return f"deadlock at {finding.reason or finding.access}"
         case FindingKind.SYNC_TRACE:
@@ -147,7 +155,7 @@ def lane_words(finding: Finding, side: int = 0) -> str:
 def offset_words(finding: Finding) -> str:
     """`base+4,032`: the accessed address relative to the nearest allocation, else the address."""
     allocation = finding.allocation
-    if allocation is not None and allocation.address and finding.address:
+    if allocation is not None and allocation.relation and allocation.address and finding.address:
         try:
             offset = int(finding.address, 16) - int(allocation.address, 16)
         except ValueError:

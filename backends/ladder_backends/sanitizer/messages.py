@@ -38,7 +38,8 @@ _SESSION = re.compile(
     r"|No CUDA-MEMCHECK results found|.*\bto catch host side errors"
 )
 _FAILURE = re.compile(
-    r"Target application doesn't exist|.*not a valid executable|Unable to find|(?:Target )?process didn't terminate"
+    r"Target application doesn't exist|.*not a valid executable|Unable to find|(?:Target )?process didn't"
+    r" terminate"
     r"|couldn't find exit code|No attachable process|Device not supported|Could not|Injection |Failed to"
 )
 _NOTE = re.compile(
@@ -48,6 +49,13 @@ _NOTE = re.compile(
     r"|CUDA version|Display Driver version|Driver version|Tool|Command line)\s*:"
     r"|Wait(?:ing)? for|Finding attachable|Connected to|Launching |Attach(?:ed|ing) |Try using --"
     r"|Saving |Report saved|Using |Suppress(?:ed|ing)|\d+ (?:errors?|records?) suppressed"
+)
+_BARE = re.compile(
+    r"(?:Error: )?(?:Target application (?:terminated before first|doesn't exist)|No attachable process found"
+    r"|process didn't terminate successfully|couldn't find exit code|Could not load report file"
+    r"|Device not supported"
+    r"|Unable to find injection library|unrecogni[sz]ed option '|--xml was enabled but no save location"
+    r"|Filter ill-formed:|Failed to parse program options)"
 )
 _COREDUMP = re.compile(r"Generating coredump file (.+?)\s*$")
 
@@ -64,6 +72,11 @@ def fate_of(text: str) -> Fate:
 def is_note(body: str) -> bool:
     """Whether a line of the tool is a remark that is no finding: banner, launch log, core dump hint."""
     return _NOTE.match(body.strip()) is not None
+
+
+def is_bare_message(line: str) -> bool:
+    """Whether a line without prefix is one of the failures the tool reports before its prefix is set up."""
+    return line[:1] in "ETNpcCDUuF-" and len(line) < 400 and _BARE.match(line) is not None
 
 
 def coredump_of(body: str) -> str:
@@ -86,10 +99,10 @@ def known_message(text: str, severity: str) -> Head | None:
         )
     if severity not in ("", "info"):
         return None
-    if _FAILURE.match(text):
-        return Head(FindingKind.TOOL_ERROR, reason=text, message=True)
     if _SESSION.match(text):
         return Head(FindingKind.SESSION, severity="info", reason=text, message=True)
+    if _FAILURE.match(text) or _BARE.match(text):
+        return Head(FindingKind.TOOL_ERROR, reason=text, message=True)
     return None
 
 

@@ -38,7 +38,6 @@ class Outcome:
         self._activity = 0
         self._began = 0
         self._ended = 0
-        self._open = False
         self._failures: list[str] = []
         self._doubts: list[str] = []
 
@@ -46,24 +45,20 @@ class Outcome:
         """The tool said hello."""
         self.recognized = True
         self._began += 1
-        self._open = True
 
     def finding(self) -> None:
         """A record about the program was read."""
         self.recognized = True
         self._findings += 1
-        if not self._open:
+        if self._began <= self._ended:
             self._began += 1
-            self._open = True
 
     def summary(self, ends_run: bool) -> None:
         """A summary line was read."""
         self.recognized = True
         if ends_run:
-            if not self._open:
-                self._began += 1
-            self._open = False
             self._ended += 1
+            self._began = max(self._began, self._ended)
 
     def activity(self) -> None:
         """The tool showed that it saw the program work, for instance by a launch record."""

@@ -14,10 +14,11 @@ from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.continuation import Effect, is_continuation, parse_continuation
 from ladder_backends.sanitizer.describe import RUN_KINDS
 from ladder_backends.sanitizer.draft import Head, RecordDraft
-from ladder_backends.sanitizer.heads import first_place, parse_head
-from ladder_backends.sanitizer.messages import coredump_of, is_note, unknown_message
+from ladder_backends.sanitizer.heads import parse_head
+from ladder_backends.sanitizer.messages import coredump_of, is_bare_message, is_note, unknown_message
 from ladder_backends.sanitizer.outcome import Outcome
 from ladder_backends.sanitizer.summary import is_summary, read_summary
+from ladder_backends.sanitizer.sync_heads import first_place
 from ladder_backends.text import clean
 
 DEFAULT_PREFIX = "========="
@@ -28,6 +29,7 @@ _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n"
 _LONGEST_LINE = 1 << 18
 _LONGEST_RECORD = 20_000
 _CACHED = 20_000
+_MOST_RANKS = 10_000
 _BANNER = re.compile(r"(?P<prefix>.*?)\s*\b(?:COMPUTE-SANITIZER|CUDA-MEMCHECK)\s*$")
 _TAG = re.compile(
     r"\s*(?:\[\d+,\d+\]<std(?:out|err)>:|\[(?:rank|default|\w*:)?\d+\]:?|\d{1,6}:|[\w.-]+: *\[?\d+\]?:)\s*$"
@@ -140,8 +142,12 @@ class TextReportReader:
                         effect[0](draft, effect[1])
                         draft.lines.append(line)
                         continue
-                if line[size : size + 1] != "=":
-                    self._tool_line(main, line, line[size:])
+                body = line[size:]
+                if body == " " or not body:
+                    self._blank(main)
+                    continue
+                if body[0] != "=":
+                    self._tool_line(main, line, body)
                     continue
             self._other_line(line)
             prefix = self._prefix
@@ -159,18 +165,32 @@ class TextReportReader:
         if at < 0:
             if not self._prefix_fixed and self._finds_prefix(line):
                 return
-            self._program(line)
+            if is_bare_message(line):
+                self._begin(self._main, line, line.strip())
+            else:
+                self._program(line)
             return
         left, body = line[:at], line[at + len(prefix) :]
         if not left.strip() or _TIME.match(left):
             self._tool_line(self._main, line[at:], body)
         elif _TAG.match(left):
-            self._tool_line(self._tagged.setdefault(left.strip(), _Stream(left.strip(" :"))), line[at:], body)
+            self._tool_line(self._tagged_stream(left), line[at:], body)
         elif self._is_tools(body):
             self._program(left)
             self._tool_line(self._main, line[at:], body)
         else:
             self._program(line)
+
+    def _tagged_stream(self, left: str) -> _Stream:
+        """The stream of the rank that a launcher's tag names; many tags are no launcher's."""
+        name = left.strip(" :").removesuffix("<stdout>").removesuffix("<stderr>")
+        stream = self._tagged.get(name)
+        if stream is None:
+            if len(self._tagged) >= _MOST_RANKS:
+                return self._main
+            digits = re.findall(r"\d+", name)
+            stream = self._tagged[name] = _Stream(f"rank {digits[-1]}" if digits else name)
+        return stream
 
     def _finds_prefix(self, line: str) -> bool:
         """Whether the line is a banner behind a prefix of its own; later lines are read by that prefix."""
@@ -248,13 +268,15 @@ class TextReportReader:
             self._builder.amend(stream.draft_index, draft)
 
     def _begin(self, stream: _Stream, line: str, body: str) -> None:
-        if is_summary(body):
-            self._summary(stream, line, body)
-            return
-        if is_note(body):
-            self._note(stream, line, body)
-            return
-        head = self._head(body)
+        head = self._heads.get(body)
+        if head is None:
+            if is_summary(body):
+                self._summary(stream, line, body)
+                return
+            if is_note(body):
+                self._note(stream, line, body)
+                return
+            head = self._head(body)
         if head is None:
             if body.endswith("==="):
                 self._program(line)
@@ -303,6 +325,8 @@ class TextReportReader:
         draft.reason = f"{draft.reason}; {head.reason}"
 
     def _summary(self, stream: _Stream, line: str, body: str) -> None:
+        if stream.draft is not None and not stream.draft.head.message:
+            self._close(stream)
         hidden = self.report.summary.get("not_printed", 0)
         tool, ends_run = read_summary(body, self.report.summary)
         if tool and not self.report.tool:
@@ -311,8 +335,6 @@ class TextReportReader:
         if self.report.summary.get("not_printed", 0) != hidden:
             text = body.split(":", 1)[-1].strip()
             self._message(stream, line, Head(FindingKind.SESSION, severity="info", reason=text, message=True))
-        elif stream.draft is not None and not stream.draft.head.message:
-            self._close(stream)
 
     def _note(self, stream: _Stream, line: str, body: str) -> None:
         if stream.draft is not None and not stream.draft.head.message:

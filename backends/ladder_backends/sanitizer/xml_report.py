@@ -15,7 +15,8 @@ from ladder_backends.model.focus import Dim3
 from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.describe import RUN_KINDS
 from ladder_backends.sanitizer.draft import Head, RecordDraft
-from ladder_backends.sanitizer.heads import number, parse_head
+from ladder_backends.sanitizer.fields import number
+from ladder_backends.sanitizer.heads import parse_head
 from ladder_backends.sanitizer.outcome import Outcome
 from ladder_backends.text import decode
 
