@@ -1,0 +1,96 @@
+"""`findings`: JSON for machines, paragraphs for people, and exit codes that never call a failed run clean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
+
+
+def test_json_of_the_shipped_report(ladder_tui, vector_add) -> None:
+    answer = ladder_tui("findings", vector_add.reports[0], "--json")
+    assert (answer.code, answer.err) == (1, "")
+    document = answer.json
+    assert next(iter(document)) == "format"
+    assert (document["format"], document["tool"], document["ran"], document["complete"]) == (
+        1,
+        "memcheck",
+        True,
+        True,
+    )
+    assert len(document["findings"]) == 24
+    first = document["findings"][0]
+    assert (first["kind"], first["access"], first["size"], first["line"]) == ("oob", "read", 4, 10)
+    assert (first["block"], first["thread"], first["lane"]) == ([3, 0, 0], [232, 0, 0], "exact")
+    assert len({one["group"] for one in document["findings"]}) == 1
+
+
+def test_text_of_the_shipped_report(ladder_tui, vector_add) -> None:
+    answer = ladder_tui("findings", vector_add.reports[0])
+    assert (answer.code, answer.err) == (1, "")
+    assert "read 4 B out of bounds" in answer.out
+    assert "block (3,0,0) threads (232-255,0,0)" in answer.out
+    assert "/home/user/ladder/vector_add_oob.cu:10" in answer.out
+
+
+def test_a_clean_run_is_0(ladder_tui, tmp_path: Path) -> None:
+    (tmp_path / "clean.log").write_text(CLEAN)
+    answer = ladder_tui("findings", "clean.log")
+    assert (answer.code, answer.err) == (0, "")
+    assert "nothing found" in answer.out
+
+
+def test_a_run_that_did_not_start_is_not_a_clean_one(ladder_tui, tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("========= Target application doesn't exist or is not a valid executable\n")
+    answer = ladder_tui("findings", "x.log", "--json")
+    assert answer.code == 2
+    assert answer.json["ran"] is False
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [(b"", "is empty"), (b"hello\n", "is not a sanitizer report"), (b"\x00\xff" * 99, "is not a sanitizer report")],
+)
+def test_what_is_no_report_is_one_line(ladder_tui, tmp_path: Path, raw: bytes, why: str) -> None:
+    (tmp_path / "x.log").write_bytes(raw)
+    answer = ladder_tui("findings", "x.log", "--json")
+    assert (answer.code, answer.out) == (2, "")
+    assert why in answer.complaint
+
+
+def test_a_missing_file_with_a_hostile_name_is_one_clean_line(ladder_tui) -> None:
+    answer = ladder_tui("findings", "\x1b]0;owned\a[/bold]\n.log")
+    assert answer.code == 2
+    assert "\x1b" not in answer.complaint
+    assert "\a" not in answer.complaint
+
+
+def test_several_reports_by_the_placeholder_of_the_tool(ladder_tui, vector_add, tmp_path: Path) -> None:
+    text = vector_add.reports[0].read_text()
+    for process in (101, 102):
+        (tmp_path / f"log.{process}").write_text(text)
+    answer = ladder_tui("findings", "log.%p", "--json")
+    assert answer.code == 1
+    assert len(answer.json["findings"]) == 48
+
+
+def test_hostile_text_in_a_report_does_not_reach_the_terminal(ladder_tui, tmp_path: Path) -> None:
+    text = CLEAN.replace("ERROR SUMMARY: 0 errors", "ERROR SUMMARY: 1 error").splitlines()
+    body = [
+        "========= Invalid __global__ read of size 4 bytes",
+        "=========     at k\x1b[2J\u202e[bold](int)+0x10 in /tmp/a\x1b]0;x\a.cu:3",
+        "=========     by thread (0,0,0) in block (0,0,0)",
+    ]
+    (tmp_path / "x.log").write_text("\n".join([text[0], *body, text[1], ""]))
+    for words in ([], ["--json"]):
+        answer = ladder_tui("findings", "x.log", *words)
+        assert answer.code == 1
+        assert not {"\x1b", "\a", "\u202e"} & set(answer.out)
+
+
+def test_tui_needs_a_terminal(ladder_tui, vector_add) -> None:
+    answer = ladder_tui("findings", vector_add.reports[0], "--tui")
+    assert answer.code == 2
+    assert "no terminal" in answer.complaint

@@ -1,0 +1,96 @@
+"""`run`, `core` and `demo segfault` without a screen, by the real gdb."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from ladder_demos.catalogue import DEMOS, find_demo
+from ladder_demos.compile import compile_demo
+
+
+def test_the_whole_story_of_a_crash(ladder_tui, gdb) -> None:
+    answer = ladder_tui("demo", "segfault", "--json")
+    assert (answer.code, answer.err) == (1, "")
+    document = answer.json
+    assert (document["format"], document["rung"], document["run"]) == (1, "gdb", "stopped")
+    assert "SIGSEGV" in document["detail"]
+    assert [(frame["function"], frame["line"]) for frame in document["frames"]] == [
+        ("compute_total", 5),
+        ("main", 10),
+    ]
+    assert {one["name"]: one["value"] for one in document["locals"]}["data"] == "0x0"
+    assert document["source"] == "engine"
+
+
+def test_the_same_for_a_person(ladder_tui, gdb) -> None:
+    answer = ladder_tui("run", compile_demo(find_demo("segfault")))
+    assert (answer.code, answer.err) == (1, "")
+    assert "SIGSEGV" in answer.out
+    assert "data  = 0x0" in answer.out
+    assert answer.out.index("compute_total") < answer.out.index("main")
+
+
+def test_a_program_that_ends_well_is_0_and_its_output_is_shown(ladder_tui, gdb) -> None:
+    answer = ladder_tui("run", "/bin/echo", "--json", "hello")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("--json hello\n")
+
+
+def test_an_exit_status_is_1(ladder_tui, gdb) -> None:
+    answer = ladder_tui("--json", "sh", "-c", "exit 3")
+    assert answer.code == 1
+    assert answer.json["run"] == "exited"
+
+
+def test_a_program_called_like_a_command(ladder_tui, gdb, tmp_path: Path) -> None:
+    (tmp_path / "ranks").symlink_to("/bin/true")
+    assert ladder_tui("ranks").code == 2
+    assert ladder_tui("run", "--", "./ranks").code == 0
+    assert ladder_tui("--", "./ranks").code == 0
+
+
+def test_bad_programs_are_one_line(ladder_tui, gdb, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "empty").chmod(0o755)
+    (tmp_path / "text").write_text("hello")
+    for name in ("./gone", "./empty", "./text", "."):
+        answer = ladder_tui("run", name)
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.complaint
+
+
+def test_a_host_core(ladder_tui, gdb, tmp_path: Path) -> None:
+    program = compile_demo(find_demo("segfault"))
+    core = tmp_path / "core.1"
+    words = [str(gdb), "-nx", "-batch", "-ex", "run", "-ex", f"gcore {core}", str(program)]
+    subprocess.run(words, capture_output=True, check=True, timeout=50)
+    answer = ladder_tui("core", core, program, "--json")
+    assert answer.code == 0
+    assert answer.json["frames"][0]["function"] == "compute_total"
+
+
+def test_what_is_no_core_is_one_line(ladder_tui, tmp_path: Path) -> None:
+    for name in ("gone", "/etc/passwd", str(find_demo("segfault").path)):
+        answer = ladder_tui("core", name)
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.complaint
+
+
+def test_demos_are_listed(ladder_tui) -> None:
+    answer = ladder_tui("demo")
+    assert (answer.code, answer.err) == (0, "")
+    rows = ladder_tui("demo", "--json").json["demos"]
+    assert [row["name"] for row in rows] == [demo.name for demo in DEMOS]
+    assert all(demo.name in answer.out for demo in DEMOS)
+
+
+def test_an_unknown_demo_is_one_line(ladder_tui) -> None:
+    assert "there are vector-add" in ladder_tui("demo", "gone").complaint
+
+
+def test_a_machine_without_a_compiler(ladder_tui, tmp_path: Path) -> None:
+    environment = {"PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "CC": ""}
+    answer = ladder_tui("demo", "segfault", environment=environment)
+    assert answer.code == 2
+    assert "there is no C compiler" in answer.complaint
