@@ -158,6 +158,19 @@ class TerminalRow:
             yield self._displayed(text, start, end), look
             start = end
 
+    def part(self, start: int, end: int) -> TerminalRow:
+        """The cells from `start` to before `end`; a wide character that is cut becomes a blank."""
+        piece = TerminalRow(self.text[start:end], self.looks[start:end])
+        piece.wide = self.wide
+        if self.wide and piece.text:
+            if piece.text[0] == CONTINUATION:
+                piece.text = " " + piece.text[1:]
+            if self.text[end : end + 1] == CONTINUATION:
+                piece.text = piece.text[:-1] + " "
+        if self.marks:
+            piece.marks = {cell - start: mark for cell, mark in self.marks.items() if start <= cell < end}
+        return piece
+
     def plain(self) -> str:
         """The row's text as a person reads it."""
         return self._displayed(self.text, 0, len(self.text)).rstrip()

@@ -47,6 +47,8 @@ class TerminalScreen:
         scrolled: How many rows ever went into the history.
         looks: The renditions that the rows' keys stand for.
         cursor_visible: The program shows its cursor.
+        application_keys: The program wants arrow keys as `ESC O A`.
+        bracketed_paste: The program wants pasted text marked.
         revision: Grows with every change.
     """
 
@@ -68,6 +70,8 @@ class TerminalScreen:
         self._look = PLAIN
         self.top, self.bottom = 0, self.rows - 1
         self.cursor_visible = True
+        self.application_keys = False
+        self.bracketed_paste = False
         self.autowrap = True
         self.insert_mode = False
         self.origin_mode = False

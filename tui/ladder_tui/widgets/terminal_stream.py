@@ -157,7 +157,7 @@ class TerminalStream:
     def _soft_reset(self) -> None:
         screen = self.screen
         screen.cursor_visible = screen.autowrap = True
-        screen.insert_mode = screen.origin_mode = False
+        screen.insert_mode = screen.origin_mode = screen.application_keys = False
         screen.top, screen.bottom = 0, screen.rows - 1
         screen.rendition = Rendition()
 
@@ -211,6 +211,10 @@ class TerminalStream:
         screen = self.screen
         if mode == 25:
             screen.cursor_visible = on
+        elif mode == 1:
+            screen.application_keys = on
+        elif mode == 2004:
+            screen.bracketed_paste = on
         elif mode == 7:
             screen.autowrap = on
         elif mode == 6:
