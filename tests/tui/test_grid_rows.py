@@ -54,9 +54,9 @@ def test_the_lane_that_erred() -> None:
         "blocks 0 1 2 ◆3  dump holds block 3 only",
         "0–6 · the dump holds none of it",
         "7 ········■■■■■■■■◆■■■■■■■■■■■■■■■",
+        "  ◆ lane 16 = thread (240,0,0)",
         "  ■ lanes 8–31 at :10",
         "  · lanes 0–7 not held",
-        "  ◆ lane 16 = thread (240,0,0)",
     ]
 
 

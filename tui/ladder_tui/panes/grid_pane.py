@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
+
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Place
@@ -46,6 +48,7 @@ class GridPane(Pane):
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
         super().__init__(ladder, palette=palette, id=id)
+        self._warp: int | None = None
         self._lane = 0
         self._block = 0
         self._stood: Focus | None = None
@@ -125,6 +128,7 @@ class GridPane(Pane):
         if debug is not None and debug.focus != self._stood and debug.grid.warps:
             self._stood = debug.focus
             self._follow()
+        self._stay()
         self.update()
 
     def _follow(self) -> None:
@@ -132,12 +136,27 @@ class GridPane(Pane):
         if debug is None:
             return
         where = focused_lane(debug)
-        row = self._map().warp_rows.get(where.warp) if where.warp is not None else None
-        if row is not None and where.lane is not None:
-            self.cursor, self._lane = row, where.lane
+        if where.warp is not None and where.lane is not None:
+            self._warp, self._lane = where.warp, where.lane
             self._follow_cursor = True
 
+    def _stay(self) -> None:
+        """Keep the cursor on its warp, on whatever row that is by now."""
+        row = self._map().warp_rows.get(self._warp) if self._warp is not None else None
+        if row is not None:
+            self.cursor = row
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Another width may need another number of rows."""
+        self._stay()
+        self.update()
+
     # Walking ---------------------------------------------------------------------------------------------------
+
+    def cursor_moved(self) -> None:
+        """The cursor stays on a warp while rows come and go above it."""
+        target = self.row(self.cursor).target if self.row_count else None
+        self._warp = target.warp if isinstance(target, WarpTarget) else None
 
     def action_sideways(self, columns: int) -> None:
         """Move over the lanes of a warp or over the blocks."""
