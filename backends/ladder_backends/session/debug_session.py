@@ -287,7 +287,7 @@ class DebugSession:
         try:
             reached = await self.debugger.switch(asked)
         except FocusRefused as refused:
-            state.asked, state.reason = asked, refused.what
+            state.asked, state.reason, state.alternatives = asked, refused.what, ()
             self._follower.notice(f"{asked.describe()} not reached: {refused.what}", "warning")
             self._notifier.tell(Change.FOCUS)
             return None
@@ -304,13 +304,14 @@ class DebugSession:
         state.asked, state.focus = asked, reached
         if not reason and asked is not None and reached is not None and not reached.satisfies(asked):
             reason = f"asked for {asked.describe()}, standing in {reached.describe(*asked)}"
-        state.reason = reason
+        state.reason, state.alternatives = reason, ()
         self._notifier.tell(Change.FOCUS)
 
     def show_jump(self, outcome: JumpOutcome) -> None:
         """Show where a jump led, in one notification; where it failed, only that."""
         state = self.state
         state.asked, state.reason, state.jump_seconds = outcome.asked or None, outcome.reason, outcome.seconds
+        state.alternatives = outcome.alternatives
         change = Change.FOCUS
         if outcome.reached is not None:
             self._follower.show_jump(outcome)

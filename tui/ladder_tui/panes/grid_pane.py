@@ -13,7 +13,7 @@ from ladder_backends.model.grid import LANES
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.state import Change, LadderState
+from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.grid_blocks import BlockCell
 from ladder_tui.panes.grid_rows import (
@@ -202,8 +202,11 @@ class GridPane(Pane):
 
     def _go(self, asked: Focus) -> None:
         session = self.session
-        if session is not None:
-            self.work(session.switch(asked))
+        if session is None:
+            return
+        # In a dump a jump also tells what is near, where the lane is not held.
+        in_dump = session.state.run is Run.DUMP and "block" in asked
+        self.work(self.ladder.jump_to(asked) if in_dump else session.switch(asked))
         self.update()
 
     def _go_instead(self, other: Alternative) -> None:

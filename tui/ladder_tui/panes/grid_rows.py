@@ -162,19 +162,17 @@ def range_row(debug: DebugState, number: int) -> Row:
 
 def _asked_rows(debug: DebugState) -> list[Row]:
     asked, reached = debug.asked, debug.focus
-    if asked is None or not debug.reason:
+    if not debug.reason:
         return []
-    reached_words = _lane_of(reached) if reached is not None else "nowhere"
-    rows = [
-        Row((Cell("! ", "warn"), Cell(f"asked {_lane_of(asked)} · reached {reached_words}", "warn"))),
-    ]
-    if debug.reason:
-        rows.append(Row((Cell("  "), Cell(debug.reason, "text"))))
-    rows += [
+    others = [
         Row((Cell("  → ", "focus"), Cell(other.label, "text")), target=AlternativeTarget(other))
         for other in debug.alternatives
     ]
-    return rows
+    if asked is None:
+        return [Row((Cell("! ", "warn"), Cell(debug.reason, "warn"))), *others]
+    reached_words = _lane_of(reached) if reached is not None else "nowhere"
+    head = Row((Cell("! ", "warn"), Cell(f"asked {_lane_of(asked)} · reached {reached_words}", "warn")))
+    return [head, Row((Cell("  "), Cell(debug.reason, "text"))), *others]
 
 
 def _lane_of(focus: Focus) -> str:
