@@ -31,6 +31,11 @@ class LineBuffer:
                 lines.append(self.take())
         return lines
 
+    @property
+    def empty(self) -> bool:
+        """Nothing of a line is kept that has no newline yet."""
+        return not self._parts
+
     def take(self) -> bytes:
         """What has come of a line that has no newline yet; the buffer is empty afterwards."""
         rest = b"".join(self._parts)
