@@ -92,7 +92,7 @@ def follow(context: Context, exchange: Exchange) -> Context:
     place = _place(results)
     if reach in (Reach.PLACE, Reach.KERNEL_PLACE, Reach.RELATIVE_PLACE):
         if not place:
-            # cuda-gdb 12.4 does not say where it stands now. The next focus query tells; until then the command does.
+            # cuda-gdb 12.4 does not say where it stands now. A focus query will tell; until then the command does.
             begun = {Reach.PLACE: "", Reach.KERNEL_PLACE: context.kernel}.get(reach, context.place)
             place = f"{begun}>{text}"
         return replace(context, place=place, frame=_level(results))
