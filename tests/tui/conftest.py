@@ -121,7 +121,7 @@ class LadderDouble:
         self.state.rung = rung
         self.tell(Change.RUNG)
 
-    def source(self, file: str, fullname: str = "") -> SourceFile:
+    def source(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
         name = file.rsplit("/", 1)[-1]
         return self.sources.get(name) or SourceFile(
             file, SourceState.MISSING, note=f"{name} is not on this machine — name its folder in source_roots"
@@ -133,6 +133,9 @@ class LadderDouble:
 
     async def jump(self, finding: Any, side: int = 0) -> Any:
         self.asked.append(("jump", finding, side))
+
+    async def jump_to(self, asked: Focus) -> Any:
+        self.asked.append(("jump_to", asked))
 
     async def close(self) -> None:
         self.asked.append(("close",))

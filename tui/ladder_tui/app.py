@@ -132,9 +132,14 @@ class LadderApp(App[int]):
         assert self._opening is not None
         await self._opening(self.ladder)
 
+    async def on_unmount(self) -> None:
+        """End the engines: launched programs with them, attached ones live on."""
+        try:
+            await self.ladder.close()
+        except LadderError as error:
+            _LOG.warning("an engine did not end: %s", error.line())
+
     def _settled(self) -> None:
-        if self.focused is None and (first := next(iter(self.workspace.area.regions), None)) is not None:
-            self.workspace.panes[first].focus(scroll_visible=False)
         gc.collect()
         gc.freeze()
 
@@ -197,7 +202,7 @@ class LadderApp(App[int]):
 
 def _textual_theme(source: ThemeSource) -> Theme:
     """The colours of stock widgets: prompt, palette."""
-    color = {"background": "#14171d", "raised": "#1d222b", "foreground": "#c9ced8", **source.colors}
+    color = {"background": "#15171b", "raised": "#1f2228", "foreground": "#c9ced8", **source.colors}
     return Theme(
         name=f"ladder-{source.name}",
         primary=color.get("blue", "#7fb2f5"),

@@ -77,6 +77,12 @@ class Pane(LineView):
         if isinstance(target, str):
             self.ladder_app.workspace.show_pane(target)
 
+    def nothing_open(self) -> str:
+        """What to say where nothing is debugged: how to get there."""
+        if self.ladder.state.report is not None:
+            return "no lane yet; Enter on a finding goes into its lane"
+        return "nothing is open"
+
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Look at the state again; called in the loop turn of the change, only while visible."""
         self.update()

@@ -83,21 +83,21 @@ def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
 
 
 def inline_values(lines: Sequence[str], current: int, variables: Sequence[Variable]) -> dict[int, tuple[Cell, ...]]:
-    """Values of the variables that a line names, each once, nearest to the current line; by 0-based line.
+    """Values of the variables that a line names, each once, nearest to the current line; lines are 1-based.
 
     Only the current line and those above it in the same block of text are looked at: what is below has not run, and
     what is above an outermost line belongs to another function.
     """
     waiting = {variable.name: variable for variable in variables if variable.value or variable.error}
     shown: dict[int, tuple[Cell, ...]] = {}
-    for number in range(current, max(-1, current - _LINES_BACK), -1):
-        if not waiting or number >= len(lines):
+    for line in range(current, max(0, current - _LINES_BACK), -1):
+        if not waiting or line > len(lines):
             break
-        text = lines[number]
+        text = lines[line - 1]
         named = [name for name in dict.fromkeys(_WORD.findall(text)) if name in waiting]
         if named:
-            shown[number] = tuple(_value_cells(waiting.pop(name) for name in named))
-        if text[:1] not in ("", " ", "\t", "#") and number != current:
+            shown[line] = tuple(_value_cells(waiting.pop(name) for name in named))
+        if text[:1] not in ("", " ", "\t", "#") and line != current:
             break
     return shown
 

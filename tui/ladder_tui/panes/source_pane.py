@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,10 +21,11 @@ from ladder_tui.panes.source_gutter import (
     same_file,
 )
 from ladder_tui.widgets.line_view import Hit, Title
-from ladder_tui.widgets.row import Cell, Row, width_of
+from ladder_tui.widgets.row import Cell, Row, cut, width_of
 
 _BLANK = Cell(" ")
 _KEPT_FILES = 12
+_REASON_ROOM = 24
 
 
 class _Text:
@@ -62,7 +63,9 @@ class SourcePane(Pane):
         self._away = False
         self._text: _Text | None = None
         self._kept: dict[tuple[str, str], _Text] = {}
-        self._chosen: dict[str, Path] = {}
+        self._rows: dict[int, Row] = {}
+        self._rows_width = 0
+        self._stands_at = -1
         self._breakpoints: dict[int, Cell] = {}
         self._findings: dict[int, FindingMark] = {}
         self._values: dict[int, tuple[Cell, ...]] = {}
@@ -81,7 +84,8 @@ class SourcePane(Pane):
             self._show(place)
         elif self._away:
             pass
-        elif change & Change.SOURCE and self._text is not None and place is not None:
+        elif change & Change.SOURCE and not change & Change.RUN and place is not None:
+            # Not a stop: another file was chosen for this name.
             self._kept.pop((place.file, place.fullname), None)
             self._show(place)
         elif change & Change.RUN and place is not None:
@@ -107,7 +111,7 @@ class SourcePane(Pane):
         self._names = frozenset(filter(None, (place.file, place.fullname, basename(place.fullname or place.file))))
         self._text = self._load(place)
         if self._text is not before:
-            self._painted_rows = [None] * len(self._painted_rows)
+            self._rows.clear()
             self._report_size = -1
         self._stand_at(place.line - 1)
 
@@ -115,7 +119,7 @@ class SourcePane(Pane):
         key = (place.file, place.fullname)
         text = self._kept.get(key)
         if text is None:
-            text = _Text(self.ladder.source(*key))
+            text = _Text(self.ladder.source(*key, place.line))
             if len(self._kept) >= _KEPT_FILES:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = text
@@ -130,6 +134,7 @@ class SourcePane(Pane):
         return highlight(basename(text.source.name), text.lines, text.colours, view, self._coloured)
 
     def _coloured(self) -> None:
+        self._rows.clear()
         if self.is_attached:
             self.update()
 
@@ -143,16 +148,28 @@ class SourcePane(Pane):
             self.top = max(0, line - height // 3)
 
     def _mark(self, state: LadderState, debug: DebugState | None) -> None:
-        place = self._place
+        """Work out what stands beside the lines; only lines for which that differs are built again."""
+        place, before = self._place, (self._breakpoints, self._findings, self._values)
+        self._rows.pop(self._stands_at, None)
+        self._stands_at = current = self._current
         self._breakpoints = breakpoint_lines(debug.breakpoints, self._names) if debug is not None else {}
         found = len(state.report.findings) if state.report is not None else 0
         if found != self._report_size and place is not None:
             self._report_size = found
             self._findings = finding_lines(state.report, basename(place.fullname or place.file))
         self._values = {}
-        current = self._current
         if debug is not None and self._text is not None and current >= 0:
-            self._values = inline_values(self._text.lines, current, debug.variables.variables)
+            self._values = inline_values(self._text.lines, current + 1, debug.variables.variables)
+        self._rows.pop(current, None)
+        self._forget(before[0], self._breakpoints)
+        self._forget(before[1], self._findings)
+        self._forget(before[2], self._values)
+
+    def _forget(self, old: Mapping[int, object], new: Mapping[int, object]) -> None:
+        """Drop the rows of lines whose marks differ."""
+        for line in old.keys() | new.keys():
+            if old.get(line) != new.get(line):
+                self._rows.pop(line - 1, None)
 
     # Rows ------------------------------------------------------------------------------------------------------
 
@@ -177,13 +194,22 @@ class SourcePane(Pane):
 
     def row(self, index: int) -> Row:
         """Gutter, code, values."""
+        if self._rows_width != self.body_width:
+            self._rows.clear()
+            self._rows_width = self.body_width
+        row = self._rows.get(index)
+        if row is None:
+            row = self._rows[index] = self._make_row(index)
+        return row
+
+    def _make_row(self, index: int) -> Row:
         text = self._text
         assert text is not None
         if not text.lines:
             candidate = self._candidates[index]
             return Row((Cell(str(candidate)),), target=candidate)
         line = index + 1
-        current = index == self._current
+        current = index == self._stands_at
         digits = max(3, len(str(len(text.lines))))
         finding = self._findings.get(line)
         if current:
@@ -204,27 +230,28 @@ class SourcePane(Pane):
 
     def _end(self, index: int, taken: int) -> tuple[Cell, ...]:
         """What stands at the end of a line: why the target stopped there, values, how many lanes."""
+        if index + 1 not in self._values and index + 1 not in self._findings and index != self._stands_at:
+            return ()
         told: list[Cell] = []
         debug, finding = self.debug, self._findings.get(index + 1)
-        if debug is not None and debug.fault and index == self._current and not debug.selected_frame:
-            told.append(Cell(f"✗ {debug.run_detail.split(',')[0]}", "fault"))
+        stands_here = debug is not None and index == self._stands_at and not debug.selected_frame
+        if debug is not None and debug.fault and stands_here and not finding:
+            told.append(Cell(f"✗ {cut(debug.run_detail.split(',')[0], _REASON_ROOM)}", "fault"))
         if finding and finding.lanes:
             told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))
         # Values give way to code, but not all of them: what just changed is what a step is made for.
         room = max(self.body_width - taken, self.body_width // 3) - width_of(told) - 2 * len(told)
         values: list[Cell] = []
-        for value in sorted(self._values.get(index, ()), key=lambda cell: cell.style != "changed"):
+        for value in sorted(self._values.get(index + 1, ()), key=lambda cell: cell.style != "changed"):
             room -= width_of([value]) + 2
             if room >= -1:
                 values.append(value)
         cells = [*values, *told]
         return tuple(Cell(("  " if number else "") + cell.text, cell.style) for number, cell in enumerate(cells))
 
-    def _build(self, y: int) -> tuple[Row, bool] | None:
-        built = super()._build(y)
-        if built is not None and built[1] and self.cursor == self._current:
-            return built[0], False
-        return built
+    def is_marked(self, index: int) -> bool:
+        """The cursor shows where it is not on the current line, which has a marker of its own."""
+        return index == self.cursor != self._stands_at
 
     def title(self) -> Title:
         """File, function and focus; what is wrong with the file."""

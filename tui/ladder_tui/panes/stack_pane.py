@@ -68,7 +68,7 @@ class StackPane(Pane):
                 return _MORE
             index -= 1
         if index == 0:
-            return Row((Cell("launched by", "muted"),), (Cell("from the report", "report"),))
+            return Row((Cell("launched by", "muted"),), (Cell("report", "report"),))
         return _launcher_row(self._launchers[index - 1])
 
     def title(self) -> Title:
@@ -82,7 +82,7 @@ class StackPane(Pane):
         """Why there is no stack."""
         debug = self.debug
         if debug is None or debug.run is Run.NOTHING:
-            return "nothing is open"
+            return self.nothing_open()
         return "the target runs" if debug.run in (Run.RUNNING, Run.STARTING) else "no stack"
 
     def activate(self, hit: Hit) -> None:

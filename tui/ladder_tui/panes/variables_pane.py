@@ -118,7 +118,7 @@ class VariablesPane(Pane):
         """Why there are none."""
         debug = self.debug
         if debug is None or debug.run is Run.NOTHING:
-            return "nothing is open"
+            return self.nothing_open()
         if debug.run in (Run.RUNNING, Run.STARTING):
             return "the target runs"
         return debug.variables.note or "none here"

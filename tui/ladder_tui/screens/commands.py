@@ -239,10 +239,11 @@ class Commands(Screen[None]):
                 source.go_to_line(place)
             return
         session = home.ladder.active
-        if session is None:
-            self._say("go to: nothing is open on this rung")
-            return
-        home.ladder_app.work(session.switch(place))
+        if session is not None and session.state.run is Run.STOPPED:
+            home.ladder_app.work(session.switch(place))
+        else:
+            # In a dump this opens it first where no lane was visited yet.
+            home.ladder_app.work(home.ladder.jump_to(place))
 
     def action_search(self) -> None:
         """Search in the focused view, or in the source."""

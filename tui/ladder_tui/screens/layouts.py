@@ -94,17 +94,18 @@ DEVICE: dict[str, Part] = {
         ("findings", "source", "variables", "grid", "stack", "console", "program", "breakpoints", "disassembly")
     ),
     "compact": _rows(
-        Slot(("findings", "breakpoints"), share=5),
+        Slot(("findings", "breakpoints"), share=6),
         Slot(("source", "disassembly"), share=6),
         _columns(Slot(("variables", "stack")), Slot(("grid",)), share=6),
-        Slot(("console", "program"), share=4),
+        Slot(("console", "program"), share=3),
     ),
     "normal": _rows(
         _columns(
-            _rows(Slot(("findings",)), Slot(("grid",), share=1)),
+            _rows(Slot(("findings",)), Slot(("grid",)), share=5),
             _rows(
                 Slot(("source", "disassembly")),
-                _columns(Slot(("stack",), share=2), Slot(("variables",), share=3)),
+                _columns(Slot(("stack",)), Slot(("variables",))),
+                share=6,
             ),
             share=4,
         ),

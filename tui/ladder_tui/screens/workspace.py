@@ -55,7 +55,10 @@ class Workspace(Commands, Screen[None]):
         self.palette = palette
         self.panes: dict[str, Pane] = {}
         self.area = PaneArea()
+        self._rung = ""
+        self._focus_of: dict[str, str] = {}
         self._app_context: contextvars.Context | None = None
+        self._looked_at: LineView | None = None
         self._clock_timer: Timer | None = None
         self._cost_timer: Timer | None = None
 
@@ -131,6 +134,20 @@ class Workspace(Commands, Screen[None]):
         self.rung_bar.update()
         self.status_bar.update()
         self._ask_for_visible_rows()
+        self._give_focus()
+
+    def _give_focus(self) -> None:
+        """The keys go to a pane that is visible: on a rung seen before, to the one that had them there."""
+        visible = self.area.regions
+        rung = self.ladder.state.rung
+        wanted = self._focus_of.get(rung, next(iter(visible), ""))
+        if wanted not in visible:
+            wanted = next(iter(visible), "")
+        focused = self.focused
+        away = focused is None or (focused.id in self.panes and (focused.id not in visible or rung != self._rung))
+        self._rung = rung
+        if wanted and away:
+            self.panes[wanted].focus(scroll_visible=False)
 
     def _ask_for_visible_rows(self) -> None:
         """Tell the session how much of a stop is seen, so that it asks the engine for no more."""
@@ -155,7 +172,8 @@ class Workspace(Commands, Screen[None]):
         self.arrange_panes()
         pane = self.panes.get(pane_id)
         if pane is not None and focus:
-            pane.focus(scroll_visible=False)
+            # At once: the next keys of a burst must not reach the pane that had the focus.
+            self.set_focus(pane, scroll_visible=False)
         return pane
 
     def show_source(self, file: str, line: int, fullname: str = "") -> None:
@@ -166,8 +184,21 @@ class Workspace(Commands, Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The hints follow the focus."""
+        if event.widget.id in self.panes:
+            self._focus_of[self._rung] = event.widget.id
+        if isinstance(event.widget, LineView) and not event.widget.TAKES_TEXT:
+            self._looked_at = event.widget
         self.status_bar.scope = event.widget.id or ""
         self.status_bar.update()
+
+    def leave_text(self) -> None:
+        """Give the keys back to the view that had them before a line was typed, or to the first one."""
+        view = self._looked_at
+        if view is None or not view.display or not view.is_attached:
+            shown = (self.panes[pane_id] for pane_id in self.area.regions)
+            view = next((pane for pane in shown if not pane.TAKES_TEXT), None)
+        if view is not None:
+            self.set_focus(view, scroll_visible=False)
 
     # Changes ---------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.segment import Segment
 from textual import events
@@ -13,10 +13,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui.actions import bindings_for
-from ladder_tui.widgets.row import Cell, Row, Styler, cell_at, changed_span, compose, cut, printable, width_of
+from ladder_tui.widgets.row import Cell, Row, Styler, cell_at, changed_span, joined, printable, segments_of
+from ladder_tui.widgets.title import Title, compose_title
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
+
+__all__ = ["Hit", "LineView", "Title"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +37,7 @@ class Hit:
     column: int | None = None
 
 
-class Title(NamedTuple):
-    """A view's title line.
-
-    Attributes:
-        name: What it is.
-        state: Its state, right after the name.
-        end: Flush right.
-    """
-
-    name: str
-    state: tuple[Cell, ...] = ()
-    end: tuple[Cell, ...] = ()
+_Built: TypeAlias = "tuple[Row | Title | str, bool] | None"
 
 
 class LineView(Widget, can_focus=True):
@@ -81,7 +73,7 @@ class LineView(Widget, can_focus=True):
         self.shift = 0
         self._needle = ""
         self._painted_strips: list[Strip] = []
-        self._painted_rows: list[tuple[Row, bool] | None] = []
+        self._painted_rows: list[_Built] = []
         self._title_targets: list[tuple[int, int, object]] = []
         self._painted_size = (0, 0)
 
@@ -163,14 +155,15 @@ class LineView(Widget, can_focus=True):
         if self._painted_size != (width, height) or len(self._painted_strips) != height:
             self.repaint()
             return
-        self._keep_in_view()
+        count = self._keep_in_view()
+        painted = self._painted_rows
         for y in range(height):
-            built = self._build(y)
-            if built == self._painted_rows[y] and (built is not None or (y >= self._title_height and self.row_count)):
+            built = self._build(y, count)
+            if built == painted[y]:
                 continue
-            line = self._strip_for(y, built)
+            line = self._strip_for(y, built, width)
             span = changed_span(self._painted_strips[y], line)
-            self._painted_rows[y] = built
+            painted[y] = built
             if span is not None:
                 self._painted_strips[y] = line
                 self.refresh(Region(span[0], y, span[1] - span[0], 1))
@@ -187,87 +180,53 @@ class LineView(Widget, can_focus=True):
 
     def _rebuild(self) -> None:
         width, height = self.size
-        self._keep_in_view()
-        self._painted_rows = [self._build(y) for y in range(height)]
-        self._painted_strips = [self._strip_for(y, built) for y, built in enumerate(self._painted_rows)]
+        count = self._keep_in_view()
+        self._painted_rows = [self._build(y, count) for y in range(height)]
+        self._painted_strips = [self._strip_for(y, built, width) for y, built in enumerate(self._painted_rows)]
         self._painted_size = (width, height)
 
-    def _build(self, y: int) -> tuple[Row, bool] | None:
-        """The row at line `y` and whether it is selected; None for title and blank lines."""
-        index = y - self._title_height + self.top
-        if y < self._title_height or index >= self.row_count:
-            return None
-        return self.row(index), self.HAS_CURSOR and index == self.cursor
-
-    def _strip_for(self, y: int, built: tuple[Row, bool] | None) -> Strip:
-        width = self.size.width
-        palette = self.palette
+    def _build(self, y: int, count: int) -> _Built:
+        """What line `y` shows: a row and whether it is selected, the title, a line of the empty text, nothing."""
         if y < self._title_height:
-            return self._compose_title(width)
+            return self.title(), self.has_focus
+        index = y - self._title_height + self.top
+        if index < count:
+            return self.row(index), self.is_marked(index)
+        return None if count else (self._empty_line(y - self._title_height), False)
+
+    def is_marked(self, index: int) -> bool:
+        """Whether the cursor's mark stands on a row."""
+        return self.HAS_CURSOR and index == self.cursor
+
+    def _strip_for(self, y: int, built: _Built, width: int) -> Strip:
+        palette = self.palette
         edge = self._edge_at(y)
+        shown, selected = built if built is not None else ("", False)
+        if isinstance(shown, Title):
+            strip, self._title_targets = compose_title(shown, width, palette, selected, edge, self.joins)
+            return strip
         head = [Segment(edge, palette["rule"])] if edge else []
         inner = max(0, width - len(edge))
-        if built is None:
-            text = self._empty_line(y - self._title_height, inner - 3) if not self.row_count else ""
-            line = compose(Row((Cell(" " * min(2, inner)), Cell(text, "muted"))), inner, palette.__getitem__)
-            return Strip([*head, *line], width)
-        row, selected = built
+        if isinstance(shown, str):
+            blank = Row((Cell(" " * min(2, inner)), Cell(shown, "muted")))
+            return Strip(joined([*head, *segments_of(blank, inner, palette.__getitem__)]), width)
         lit = selected and self.has_focus and self.CURSOR_LIT
         styler = self.styler(lit)
         if self.HAS_CURSOR:
             head.append(Segment("▸ " if selected else "  ", styler("focus" if lit else "muted")))
             inner -= 2
-        body = compose(row, max(0, inner - 1), styler, self.shift)
-        strip = Strip([*head, *body, Segment(" ", styler("text"))])
+        body = segments_of(shown, max(0, inner - 1), styler, self.shift)
+        strip = Strip(joined([*head, *body, Segment(" ", styler("text"))]))
         return strip if strip.cell_length == width else strip.adjust_cell_length(width, palette.base)
 
     def styler(self, lit: bool) -> Styler:
         """Styles of a row's cells by name; `lit` on the selected row of the view that has the focus."""
         return self.palette.on_cursor if lit else self.palette.__getitem__
 
-    def _empty_line(self, number: int, width: int) -> str:
+    def _empty_line(self, number: int) -> str:
+        width = self.size.width - len(self._edge_at(0)) - 3
         lines = textwrap.wrap(printable(self.empty_text()), max(8, width)) if width > 0 else []
         return lines[number] if number < len(lines) else ""
-
-    def _compose_title(self, width: int) -> Strip:
-        palette = self.palette
-        name, state, end = self.title()
-        self._title_targets = []
-        line = "━" if self.has_focus else "─"
-        rule = palette["rule-focus" if self.has_focus else "rule"]
-        corner = self._edge_at(0)
-        segments: list[Segment] = [Segment(corner, palette["rule"])] if corner else []
-        room = width - len(corner)
-        segments.append(Segment(line, rule))
-        room -= 1
-        end_width = width_of(end) + 3 if end else 0
-        if name and room > 4:
-            text = cut(printable(name), room - 3)
-            segments.append(Segment(f" {text} ", palette["title-focus" if self.has_focus else "title"]))
-            room -= width_of([Cell(text)]) + 2
-        end_width = end_width if end_width < room - 2 else 0
-        for number, cell in enumerate(state):
-            if room - end_width < 4:
-                break
-            text = cut(printable((" " if number else "") + cell.text), room - end_width - 2)
-            segments.append(Segment(text, palette[cell.style]))
-            room -= width_of([Cell(text)])
-        if state:
-            segments.append(Segment(" ", palette["text"]))
-            room -= 1
-        start = width - room
-        joint = "┷" if self.has_focus else "┴"
-        fill = "".join(joint if x in self.joins else line for x in range(start, start + max(0, room - end_width)))
-        segments.append(Segment(fill, rule))
-        if end_width:
-            segments.append(Segment(" ", palette["text"]))
-            x = width - end_width + 1
-            for cell in end:
-                segments.append(Segment(printable(cell.text), palette[cell.style]))
-                self._title_targets.append((x, x := x + width_of([cell]), cell.target))
-            segments.append(Segment(" ", palette["text"]))
-            segments.append(Segment(line, rule))
-        return Strip(segments).adjust_cell_length(width, palette.base)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The painted lines: no styles cache, no filters, no borders."""
@@ -280,7 +239,7 @@ class LineView(Widget, can_focus=True):
 
     # Moving ----------------------------------------------------------------------------------------------------
 
-    def _keep_in_view(self) -> None:
+    def _keep_in_view(self) -> int:
         count, height = self.row_count, self.body_height
         self.cursor = max(0, min(self.cursor, count - 1))
         if self.HAS_CURSOR and self._follow_cursor:
@@ -289,6 +248,7 @@ class LineView(Widget, can_focus=True):
             elif self.cursor >= self.top + height:
                 self.top = self.cursor - height + 1
         self.top = max(0, min(self.top, count - height))
+        return count
 
     _follow_cursor = True
 

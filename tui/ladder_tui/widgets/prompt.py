@@ -50,7 +50,8 @@ class Prompt(Horizontal):
         field.placeholder = placeholder
         field.cursor_position = len(initial)
         self.display = True
-        field.focus()
+        # At once: the next keys of a burst must not reach the pane that had the focus.
+        self.screen.set_focus(field)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -87,6 +87,11 @@ def skip_cells(text: str, count: int) -> str:
 
 
 def compose(row: Row, width: int, styler: Styler, shift: int = 0) -> Strip:
+    """Lay a row out over exactly `width` cells, as `segments_of` does."""
+    return Strip(joined(segments_of(row, width, styler, shift)), width)
+
+
+def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Segment]:
     """Lay a row out over exactly `width` cells.
 
     Args:
@@ -128,7 +133,32 @@ def compose(row: Row, width: int, styler: Styler, shift: int = 0) -> Strip:
         segments.append(Segment(text, styler(cell.style)))
     if end_width > 0 and row.end:
         segments.append(Segment(" " * end_width, styler("text")))
-    return Strip(segments, width)
+    return segments
+
+
+def joined(segments: Iterable[Segment]) -> list[Segment]:
+    """Fewer segments that look the same: each one costs some twenty bytes of colour codes on its way out."""
+    out: list[Segment] = []
+    for segment in segments:
+        if out:
+            text, style, _ = out[-1]
+            blank = segment.text.isspace()
+            if segment.style is style or (style is not None and _same_when_blank(style, segment.style, blank)):
+                out[-1] = Segment(text + segment.text, style)
+                continue
+            if text.isspace() and _same_when_blank(segment.style, style, True):
+                out[-1] = Segment(text + segment.text, segment.style)
+                continue
+        out.append(segment)
+    return out
+
+
+def _same_when_blank(style: Style | None, other: Style | None, blank: bool) -> bool:
+    """Whether blanks of `other` may be drawn in `style`."""
+    if not blank or style is None or other is None:
+        return style == other
+    plain = not (style.reverse or style.underline or other.reverse or other.underline)
+    return plain and style.bgcolor == other.bgcolor
 
 
 def cell_at(row: Row, x: int, width: int, shift: int = 0) -> Cell | None:

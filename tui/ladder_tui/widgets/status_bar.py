@@ -30,6 +30,7 @@ _RUN_LOOK: dict[Run, tuple[str, str]] = {
     Run.DEAD: ("✗", "fault"),
 }
 _SEPARATOR = Cell(" │ ", "rule")
+_HELP = next(action for action in ACTIONS if action.id == "help")
 
 
 class StatusBar(LineView, can_focus=False):
@@ -52,6 +53,7 @@ class StatusBar(LineView, can_focus=False):
         self.ladder = ladder
         self.clock = clock
         self.chord: tuple[Cell, ...] = ()
+        self._offered: tuple[object, tuple[Action, ...]] = ((), ())
         self.scope = ""
 
     @property
@@ -78,6 +80,8 @@ class StatusBar(LineView, can_focus=False):
         run = debug.run if debug is not None else Run.NOTHING
         glyph, style = _RUN_LOOK[run]
         words = str(run)
+        if run is Run.NOTHING and self.ladder.state.report is not None:
+            return [Cell("● ", "focus"), Cell("report", "strong")]
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s"
@@ -126,24 +130,37 @@ class StatusBar(LineView, can_focus=False):
 
     def _hints(self, debug: DebugState | None, room: int) -> Iterator[Cell]:
         """As many keys as fit, those of the focused pane first; `?` is always among them."""
-        state = self.ladder.state
-        offered = [action for action in ACTIONS if action.hinted and action.scope in (self.scope, "workspace")]
-        offered = [action for action in offered if not why_not(action, state, debug)]
-        stepping = debug is not None and debug.run is Run.STOPPED and self.scope in ("source", "")
-        offered.sort(key=lambda action: (action.scope != self.scope or stepping, action.group != "Run control"))
-        last = next(action for action in ACTIONS if action.id == "help")
-        room -= len(last.hint) + 4
-        chosen: list[Action] = []
-        for action in offered:
-            size = len(action.key_label) + len(action.hint) + 3
-            if action is not last and size <= room:
-                chosen.append(action)
-                room -= size
+        room -= len(_HELP.hint) + 4
         if room < 0:
             return
-        for number, action in enumerate([*chosen, last]):
+        chosen: list[Action] = []
+        for action in self._offer(debug):
+            size = len(action.key_label) + len(action.hint) + 3
+            if size <= room:
+                chosen.append(action)
+                room -= size
+        for number, action in enumerate([*chosen, _HELP]):
             yield Cell(("  " if number else "") + action.key_label, "key", action)
             yield Cell(f" {action.hint}", "muted", action)
+
+    def _offer(self, debug: DebugState | None) -> tuple[Action, ...]:
+        """What could be hinted at now, the most useful first; worked out anew only where something has changed."""
+        state = self.ladder.state
+        run, able = (debug.run, debug.capabilities) if debug is not None else (Run.NOTHING, None)
+        key = (run, able, self.scope, state.report is None)
+        if self._offered[0] != key:
+            offered = [
+                action
+                for action in ACTIONS
+                if action.hinted
+                and action is not _HELP
+                and action.scope in (self.scope, "workspace")
+                and not why_not(action, state, debug)
+            ]
+            stepping = run is Run.STOPPED and self.scope in ("source", "")
+            offered.sort(key=lambda action: (action.scope != self.scope or stepping, action.group != "Run control"))
+            self._offered = key, tuple(offered)
+        return self._offered[1]
 
     def activate(self, hit: Hit) -> None:
         """Do what the hint under the mouse says."""

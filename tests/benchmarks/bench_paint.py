@@ -1,0 +1,194 @@
+"""From a step key to the last byte of the repaint, and what it costs in bytes; idle; first paint.
+
+Bytes are stamped at the read: an emulator in the timed loop would add more than is measured. Peers, where they are
+installed, run in turns with ours; they show the source and a command line only.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from terminal import Burst, Terminal
+
+STEPS = 60
+TURNS = 3
+SIZE = {"columns": 120, "rows": 40}
+
+PROGRAM = """
+static int weigh(int value, int factor) {
+    int left = value * factor;
+    int right = value + factor;
+    return left - right;
+}
+int main(void) {
+    int total = 0, last = 0;
+    for (int round = 0; round < 1000000; round++) {
+        last = weigh(round, total);
+        total += last & 7;
+        total ^= round;
+        last = total / 3;
+        total -= last;
+    }
+    return total;
+}
+"""
+
+OURS = """
+import sys
+from pathlib import Path
+from ladder_tui.app import LadderApp
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.debugger.target import LaunchTarget
+target = LaunchTarget(Path(sys.argv[1]), stop_at_main=True)
+LadderApp(Ladder(), opening=lambda ladder: ladder.open_target(target, debugger="gdb")).run()
+"""
+
+TRIVIAL = """
+from textual.app import App
+from textual.widgets import Static
+class Trivial(App):
+    def compose(self):
+        yield Static("READY")
+Trivial().run()
+"""
+
+
+class MiFloor:
+    """The same questions asked of gdb by hand: what no screen can be faster than."""
+
+    def __init__(self, program: Path) -> None:
+        self.gdb = subprocess.Popen(
+            ["gdb", "--nx", "-q", "--interpreter=mi3", str(program)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._ask("-gdb-set startup-with-shell off")
+        self._ask("-break-insert main")
+        self._ask("-exec-run", b"*stopped")
+
+    def _ask(self, line: str, until: bytes = b"^done") -> None:
+        assert self.gdb.stdin is not None
+        assert self.gdb.stdout is not None
+        self.gdb.stdin.write(line.encode() + b"\n")
+        self.gdb.stdin.flush()
+        while not self.gdb.stdout.readline().startswith(until):
+            pass
+
+    def step(self) -> float:
+        """Seconds from `-exec-next` to the last answer about the stop."""
+        start = time.perf_counter()
+        self._ask("-exec-next", b"*stopped")
+        assert self.gdb.stdin is not None
+        assert self.gdb.stdout is not None
+        self.gdb.stdin.write(b"-stack-list-frames 0 12\n-stack-list-variables --all-values\n")
+        self.gdb.stdin.flush()
+        answers = 0
+        while answers < 2:
+            answers += self.gdb.stdout.readline().startswith(b"^done")
+        return time.perf_counter() - start
+
+    def close(self) -> None:
+        """End gdb; the program it launched ends with it."""
+        assert self.gdb.stdin is not None
+        self.gdb.stdin.write(b"-gdb-exit\n")
+        self.gdb.stdin.close()
+        self.gdb.wait()
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """Steps, idle and first paint."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "steps.c"), Path(folder, "steps")
+        source.write_text(PROGRAM)
+        subprocess.run(["gcc", "-g", "-O0", "-o", program, source], check=True)
+        yield from _steps(program)
+    yield from _first_paint()
+
+
+def _open_ours(program: Path) -> Terminal:
+    ours = Terminal([sys.executable, "-c", OURS, str(program)], **SIZE)
+    ours.read_until(b"weigh")
+    ours.burst(quiet=1.0)
+    return ours
+
+
+def _steps(program: Path) -> Iterator[dict[str, Any]]:
+    floor = MiFloor(program)
+    apps: dict[str, tuple[Terminal, bytes]] = {"ours": (_open_ours(program), b"n")}
+    if shutil.which("cgdb"):
+        apps["cgdb"] = (_peer(["cgdb", "-q", str(program)]), b"next\n")
+    apps["gdb -tui"] = (_peer(["gdb", "--nx", "-q", "-tui", str(program)]), b"next\n")
+    bursts: dict[str, list[Burst]] = {name: [] for name in apps}
+    floors: list[float] = []
+    for _ in range(TURNS):
+        floors += [floor.step() for _ in range(STEPS)]
+        for name, (terminal, key) in apps.items():
+            bursts[name] += [terminal.burst(key) for _ in range(STEPS)]
+    ours = apps["ours"][0]
+    ours.burst(quiet=1.5)
+    before = ours.cpu()
+    idle = ours.burst(quiet=10.0)
+    busy = ours.cpu() - before
+    floor.close()
+    ours.close(b"q", b"q")
+    for name in apps.keys() - {"ours"}:
+        apps[name][0].close(b"quit\n", b"y\n")
+
+    times = {name: [burst.last * 1000 for burst in found] for name, found in bursts.items()}
+    ours_ms = statistics.median(times["ours"])
+    floor_ms = statistics.median(floors) * 1000
+    yield {"what": "step, median", "ours": ours_ms, "unit": "ms", "budget": 8.0}
+    yield {"what": "step, above MI floor", "ours": ours_ms - floor_ms, "unit": "ms", "budget": 5.0}
+    yield {"what": "step, p95", "ours": _percentile(times["ours"], 95), "unit": "ms", "budget": 12.0}
+    yield {"what": "step, max", "ours": max(times["ours"]), "unit": "ms"}
+    for name in times.keys() - {"ours"}:
+        budget = {"budget": 1.0} if name == "cgdb" else {"budget": 3.0}
+        partner = statistics.median(times[name])
+        yield {"what": "step", "ours": ours_ms, "unit": "ms", "partner": partner, "of": name, **budget}
+    sizes = [burst.size for burst in bursts["ours"]]
+    reads = [burst.reads for burst in bursts["ours"]]
+    yield {"what": "step, bytes", "ours": statistics.median(sizes), "unit": "B", "budget": 800}
+    yield {"what": "step, bytes p95", "ours": _percentile(sizes, 95), "unit": "B", "budget": 1200}
+    yield {"what": "step, writes", "ours": statistics.median(reads), "unit": "", "budget": 1}
+    yield {"what": "idle 10 s, bytes", "ours": idle.size, "unit": "B", "budget": 0}
+    yield {"what": "idle 10 s, CPU", "ours": busy * 10, "unit": "%", "budget": 0.5}
+
+
+def _peer(argv: list[str]) -> Terminal:
+    peer = Terminal(argv, **SIZE)
+    peer.burst(quiet=1.0)
+    peer.burst(b"set pagination off\n", quiet=0.3)
+    peer.burst(b"break main\n", quiet=0.3)
+    peer.burst(b"run\n", quiet=1.5)
+    return peer
+
+
+def _first_paint() -> Iterator[dict[str, Any]]:
+    ours, trivial = [], []
+    code = OURS.split("target =")[0] + "LadderApp(Ladder()).run()\n"
+    for _ in range(7):
+        for found, script, sign, keys in ((ours, code, b"hardware", b"q"), (trivial, TRIVIAL, b"READY", b"\x11")):
+            terminal = Terminal([sys.executable, "-c", script], **SIZE)
+            found.append(terminal.read_until(sign) * 1000)
+            terminal.close(keys)
+    yield {
+        "what": "first paint",
+        "ours": statistics.median(ours),
+        "unit": "ms",
+        "partner": statistics.median(trivial),
+        "of": "a trivial Textual app",
+        "budget": 1.3,
+    }
+
+
+def _percentile(values: list[float] | list[int], percent: int) -> float:
+    return sorted(values)[min(len(values) - 1, len(values) * percent // 100)]
