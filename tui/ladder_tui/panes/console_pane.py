@@ -58,6 +58,12 @@ class ConsolePane(Pane):
         return debug is not None and bool(debug.capabilities & Capability.CONSOLE) and debug.run is not Run.DEAD
 
     @property
+    def _first_prompt(self) -> str:
+        """What stands before the input line until the engine has written its own prompt."""
+        debug = self.debug
+        return f"({debug.rung}) " if debug is not None else ""
+
+    @property
     def row_count(self) -> int:
         """What the engine wrote, the input line, and what Tab found."""
         debug = self.debug
@@ -75,7 +81,8 @@ class ConsolePane(Pane):
         if self._takes_lines and index >= max(last, 0):
             if index > max(last, 0):
                 return Row(self._input.candidate_cells(self.body_width))
-            return Row(self._input.cells(lines[last] if last >= 0 else "", self.body_width, lit=self.has_focus))
+            prompt = lines[last] if last > 0 or (last == 0 and lines[last]) else self._first_prompt
+            return Row(self._input.cells(prompt, self.body_width, lit=self.has_focus))
         line = lines[index]
         typed = _TYPED.fullmatch(line)
         if typed is not None:

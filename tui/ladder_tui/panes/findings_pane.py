@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.timer import Timer
 
 from ladder_backends.images.names import base_name
@@ -12,7 +13,7 @@ from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.findings_filter import Order
-from ladder_tui.panes.findings_rows import FindingsRows, FindingTarget, Here, Part
+from ladder_tui.panes.findings_rows import BRIEF, FindingsRows, FindingTarget, Here, Part
 from ladder_tui.panes.findings_words import report_summary
 from ladder_tui.panes.pane import Pane
 from ladder_tui.widgets.line_view import Hit, Title
@@ -25,6 +26,8 @@ STREAM_INTERVAL = 0.25
 """Seconds between two looks at a large report that is still growing."""
 
 _LARGE = 2_000
+_FEW = 4
+_ROWS_BESIDE = 4
 
 
 class FindingsPane(Pane):
@@ -93,12 +96,24 @@ class FindingsPane(Pane):
         if state.report is not self._report:
             self._report, before = state.report, None
             self.cursor = self.top = 0
+        self._rows.show_at_first(self._room())
         self._rows.update(state.report or Report(), _here(self.debug))
         if state.selected_finding != self._selected:
             self._selected = state.selected_finding
             if self._selected is not None:
                 before = self._rows.target_of(self._selected) or before
         self._stand_on(before, offset)
+
+    def _room(self) -> int:
+        """Members that each of a few bugs may show at first."""
+        bugs = len(self._report.groups) if self._report is not None else 0
+        return max(BRIEF, self.body_height // bugs - _ROWS_BESIDE) if 0 < bugs <= _FEW else BRIEF
+
+    def on_resize(self, event: events.Resize) -> None:
+        """More room shows more lanes."""
+        target, offset = self._target_at_cursor(), self.cursor - self.top
+        self._rows.show_at_first(self._room())
+        self._stand_on(target, offset)
 
     def _target_at_cursor(self) -> FindingTarget | None:
         target = self.row(self.cursor).target if self.row_count else None

@@ -28,7 +28,9 @@ from ladder_tui.panes.findings_words import (
 )
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
-_BRIEF = 3
+BRIEF = 3
+"""Members of a bug that are shown at first, where there is no room for more."""
+
 _SAMPLE = 64
 _MAX_SIDES = 8
 _GLYPHS = {"error": ("✗", "fault"), "warning": ("!", "warn"), "info": ("i", "muted")}
@@ -109,6 +111,7 @@ class FindingsRows:
     def __init__(self) -> None:
         self.order = Order.REPORT
         self.query = ""
+        self._brief = BRIEF
         self._forget(Report())
 
     def _forget(self, report: Report) -> None:
@@ -154,6 +157,13 @@ class FindingsRows:
         self.order = order or self.order
         self.query = self.query if query is None else query.strip()
         self._lay_out()
+
+    def show_at_first(self, members: int) -> None:
+        """How many members a bug shows before it is unfolded."""
+        if members != self._brief:
+            self._brief = members
+            self._changed.update(self._positions)
+            self._lay_out()
 
     def toggle(self, target: FindingTarget) -> None:
         """Fold or unfold what a row stands for."""
@@ -276,7 +286,7 @@ class FindingsRows:
         notes = self._notes.get(group.id)
         if notes is None:
             notes = self._notes[group.id] = _notes(first)
-        shown = len(members) if group.id in self._full else min(_BRIEF, len(members))
+        shown = len(members) if group.id in self._full else min(self._brief, len(members))
         if len(members) == 1 and not has_lane(first) and len(first.sides) < 2 and not host_words(first):
             # The only row would repeat the title.
             shown = 0
@@ -305,7 +315,8 @@ class FindingsRows:
                 return end_of_members if shape.more else 0
             return first + place * shape.sides + min(target.side, shape.sides - 1)
         if target.part is Part.MORE:
-            return end_of_members if shape.more else 0
+            # Unfolded, the first of the lanes that it stood for is there.
+            return end_of_members if shape.more else first + min(self._brief, shape.shown - 1) * shape.sides
         fold = end_of_members + shape.more
         if target.part is Part.CONSEQUENCE and shape.consequences:
             return fold + 1 + group.folded.index(target.finding)
