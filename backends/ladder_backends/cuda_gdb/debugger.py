@@ -110,7 +110,11 @@ class CudaGdbDebugger(GdbDialect):
     async def after_console(self) -> None:
         """Ask for the focus: commands typed there move it without a notice."""
         before = self._focus
-        focus = await self.focus()
+        try:
+            focus = await self._ask_focus()
+        except NotRecorded:
+            # Nothing of what was typed is in the recording, so nothing has moved.
+            return
         if focus != before:
             self.selected_frame = 0
             window = await self.frames(0, 1)
@@ -217,6 +221,15 @@ class CudaGdbDebugger(GdbDialect):
     async def focus(self) -> Focus | None:
         """Where the engine stands, or None where it stands on no kernel."""
         try:
+            return await self._ask_focus()
+        except NotRecorded:
+            # A recording need not hold the question in every lane: where it stands was told by the last move.
+            if self._focus is None:
+                raise
+            return self._focus
+
+    async def _ask_focus(self) -> Focus | None:
+        try:
             answer = await self.command(FOCUS_QUERY)
         except CommandFailed as refused:
             if any(words in refused.what for words in _NO_FOCUS):
@@ -260,7 +273,9 @@ class CudaGdbDebugger(GdbDialect):
 
     async def threads_held(self, block: Dim3) -> Sequence[ThreadRun]:
         """Threads that the dump holds of a block of the focused kernel, coalesced."""
-        answer = await self.command(f"-cuda-info-threads block {format_coordinate(block)}")
+        kernel = self._focus.index("kernel") if self._focus else None
+        named = f"kernel {kernel} " if kernel is not None else ""
+        answer = await self.command(f"-cuda-info-threads {named}block {format_coordinate(block)}")
         return thread_runs(answer.results)
 
     async def warps(self, focus: Focus) -> Sequence[Warp]:

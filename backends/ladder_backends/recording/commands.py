@@ -33,7 +33,7 @@ class Reach(enum.Enum):
     QUESTION = enum.auto()
     """Asks about the selected frame of where the engine stands."""
     ADDRESSED = enum.auto()
-    """Asks about a thread and frame that it names."""
+    """Asks about a thread and frame, or a kernel, block or warp, that it names."""
 
 
 _SETTINGS = (
@@ -75,6 +75,11 @@ _BREAKPOINT_LINES = frozenset(
 _CONSOLE = re.compile(r'-interpreter-exec\s+(?:"console"|console)\s+"(?P<line>(?:[^"\\]|\\.)*)"\s*\Z', re.DOTALL)
 _WORD = re.compile(r"\s*([\w-]*)")
 _ASSIGNMENT = re.compile(r"[^=!<>]=[^=]|\+\+|--")
+# Tables that name what they are about; only their mark of the focused row depends on the focus.
+_NAMED_TABLE = re.compile(
+    r"-cuda-info-(?:kernels|devices|contexts|blocks kernel \d+|threads kernel \d+ block \S+"
+    r"|warps device \d+ sm \d+|lanes device \d+ sm \d+ warp \d+)\s*\Z"
+)
 _OPTION = re.compile(r"--(thread|frame) +\S+")
 
 
@@ -97,6 +102,8 @@ def reach_of(command: str) -> Reach:
         return Reach.FRAME
     if command.startswith("-cuda-focus-switch"):
         return _reach_of_switch(command)
+    if _NAMED_TABLE.match(command):
+        return Reach.ADDRESSED
     if command.startswith("-data-evaluate-expression"):
         expression = _OPTION.sub("", command.removeprefix("-data-evaluate-expression"))
         if _ASSIGNMENT.search(expression):
