@@ -25,11 +25,13 @@ def number(text: str | None) -> int | None:
     return int(digits) if digits.isdigit() else None
 
 
-@lru_cache(maxsize=8192)
 def dim3(text: str | None) -> Dim3 | None:
     """`(x,y,z)` as a coordinate, or None where it is none."""
-    if not text or len(text) > 60:
-        return None
+    return _coordinate(text) if text and len(text) <= 60 else None
+
+
+@lru_cache(maxsize=8192)
+def _coordinate(text: str) -> Dim3 | None:
     try:
         return parse_dim3(text)
     except ValueError:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 _SUMMARY = re.compile(r"(?:(?P<what>[A-Z]+) )?SUMMARY\s*:\s*(?P<rest>.*)$")
-_COUNT = re.compile(r"(\d[\d,]*)\s+(\w+)")
-_NOT_PRINTED = re.compile(r"(\d[\d,]*) (?:errors?|hazards?|records?) (?:were|was) not printed")
-_SKIPPED = re.compile(r"(\d[\d,]*) (?:errors?|hazards?|records?) (?:were|was) skipped")
+_COUNT = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) +(\w+)")
+_NOT_PRINTED = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) (?:errors?|hazards?|records?) (?:were|was) not printed")
+_SKIPPED = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) (?:errors?|hazards?|records?) (?:were|was) skipped")
+_LONGEST = 1_000
 _NAMES = {
     "error": "errors",
     "errors": "errors",
@@ -28,7 +29,7 @@ def is_summary(body: str) -> bool:
 
 
 def _count(digits: str) -> int:
-    return int(digits.replace(",", "")[:30])
+    return int(digits.replace(",", ""))
 
 
 def read_summary(body: str, into: dict[str, int]) -> tuple[str, bool]:
@@ -41,7 +42,7 @@ def read_summary(body: str, into: dict[str, int]) -> tuple[str, bool]:
     match = _SUMMARY.match(body)
     if match is None:
         return "", False
-    rest = match["rest"]
+    rest = match["rest"][:_LONGEST]
     for pattern, name in ((_NOT_PRINTED, "not_printed"), (_SKIPPED, "skipped")):
         partial = pattern.search(rest)
         if partial is not None:

@@ -29,8 +29,10 @@ _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n"
 _LONGEST_LINE = 1 << 18
 _LONGEST_RECORD = 20_000
 _CACHED = 20_000
+_LONGEST_KEPT = 4_096
 _MOST_RANKS = 10_000
-_BANNER = re.compile(r"(?P<prefix>.*?)\s*\b(?:COMPUTE-SANITIZER|CUDA-MEMCHECK)\s*$")
+_BANNERS = ("COMPUTE-SANITIZER", "CUDA-MEMCHECK")
+_BANNER = re.compile(rf"(?P<prefix>.*?) *\b(?:{'|'.join(_BANNERS)}) *$")
 _TAG = re.compile(
     r"\s*(?:\[\d+,\d+\]<std(?:out|err)>:|\[(?:rank|default|\w*:)?\d+\]:?|\d{1,6}:|[\w.-]+: *\[?\d+\]?:)\s*$"
 )
@@ -214,7 +216,7 @@ class TextReportReader:
         head = self._heads.get(body)
         if head is None:
             head = parse_head(body)
-            if head is not None:
+            if head is not None and len(body) < _LONGEST_KEPT:
                 if len(self._heads) > _CACHED:
                     self._heads.clear()
                 self._heads[body] = head
@@ -258,7 +260,7 @@ class TextReportReader:
             self.report.unknown_lines += 1
         else:
             effect[0](draft, effect[1])
-            if again and stream is self._main:
+            if again and stream is self._main and len(line) < _LONGEST_KEPT:
                 if len(self._effects) > _CACHED:
                     self._effects.clear()
                 self._effects[line] = effect
@@ -340,7 +342,7 @@ class TextReportReader:
         if stream.draft is not None and not stream.draft.head.message:
             self._close(stream)
         stream.in_note = True
-        if _BANNER.match(line) is not None:
+        if body in _BANNERS:
             self.outcome.banner()
             return
         if body.startswith("Launch #"):
