@@ -48,7 +48,7 @@ class Action:
         call: Textual action string: `resume('next')`.
         scope: `workspace` anywhere, `list` in every view, or the id of a pane.
         needs: What has to be so.
-        priority: Reached before the focused view; only for run control.
+        priority: Reached before the focused view: run control, and keys after which the next key goes elsewhere.
         hinted: The status bar may offer it.
     """
 
@@ -119,14 +119,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",
            priority=True),
     # Going places
-    Action("pane.go", ("w",), "panes", "Go to a pane: then its letter", _GO, "panes", hinted=True),
+    Action("pane.go", ("w",), "panes", "Go to a pane: then its letter", _GO, "panes", priority=True,
+           hinted=True),
     Action("pane.zoom", ("z",), "zoom", "Give the whole screen to this pane, or give it back", _GO, "zoom"),
     Action("pane.next", ("tab",), "next pane", "Go to the next pane", _GO, "next_pane(1)"),
     Action("pane.previous", ("shift+tab",), "previous pane", "Go to the pane before", _GO, "next_pane(-1)"),
-    Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto", hinted=True),
-    Action("search", ("slash",), "search", "Search in this view; empty repeats the last search", _GO, "search"),
+    Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto", priority=True,
+           hinted=True),
+    Action("search", ("slash",), "search", "Search in this view; empty repeats the last search", _GO, "search",
+           priority=True),
     Action("console", ("colon",), "console", "Type a command to the engine; Esc leaves", _TELL, "console",
-           needs=Need.CONSOLE, hinted=True),
+           needs=Need.CONSOLE, priority=True, hinted=True),
     Action("rung.hardware", ("0",), "hardware", "Show the hardware rung", _GO, "rung('hardware')"),
     Action("rung.gdb", ("1",), "gdb", "Show the gdb rung", _GO, "rung('gdb')"),
     Action("rung.sanitizer", ("2",), "sanitizer", "Show the sanitizer rung", _GO, "rung('sanitizer')"),

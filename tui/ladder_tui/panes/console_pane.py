@@ -58,10 +58,10 @@ class ConsolePane(Pane):
         return debug is not None and bool(debug.capabilities & Capability.CONSOLE) and debug.run is not Run.DEAD
 
     @property
-    def _first_prompt(self) -> str:
-        """What stands before the input line until the engine has written its own prompt."""
+    def _own_prompt(self) -> str:
+        """What stands before the input line where the engine has written no prompt: after a stop, or at first."""
         debug = self.debug
-        return f"({debug.rung}) " if debug is not None else ""
+        return f"({debug.rung}) " if debug is not None and debug.run is not Run.RUNNING else ""
 
     @property
     def row_count(self) -> int:
@@ -81,9 +81,9 @@ class ConsolePane(Pane):
         if self._takes_lines and index >= max(last, 0):
             if index > max(last, 0):
                 return Row(self._input.candidate_cells(self.body_width))
-            prompt = lines[last] if last > 0 or (last == 0 and lines[last]) else self._first_prompt
+            prompt = (lines[last] if lines else "") or self._own_prompt
             return Row(self._input.cells(prompt, self.body_width, lit=self.has_focus))
-        line = lines[index]
+        line = lines[index].expandtabs()
         typed = _TYPED.fullmatch(line)
         if typed is not None:
             return Row((Cell(typed[1], "muted"), Cell(typed[2], "strong")))

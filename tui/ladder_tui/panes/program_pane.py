@@ -64,10 +64,15 @@ class ProgramPane(Pane):
             return None
         terminal = self._terminals.get(debug.rung)
         if terminal is None or terminal.debug is not debug:
-            screen = TerminalScreen(max(1, self.body_width), max(1, self.body_height))
+            screen = TerminalScreen(self.body_width, self.body_height) if self._sized else TerminalScreen()
             looks = ProgramLooks(self.palette, screen.looks)
             terminal = self._terminals[debug.rung] = _Terminal(debug, screen, ProgramBacklog(screen), looks)
         return terminal
+
+    @property
+    def _sized(self) -> bool:
+        """The layout has given the pane its place."""
+        return self.body_width > 1 and self.body_height > 0
 
     @property
     def row_count(self) -> int:
@@ -136,7 +141,7 @@ class ProgramPane(Pane):
         if change & Change.RUNG or not self._can_type:
             self._stop_typing()
         self._fit()
-        if self._next is None:
+        if self._next is None and self._sized:
             self._drain()
         elif change & ~Change.PROGRAM:
             self.update()
@@ -166,7 +171,7 @@ class ProgramPane(Pane):
         """Give the screen, and the program's terminal, the size of the pane."""
         terminal, session = self._terminal, self.session
         columns, rows = self.body_width, self.body_height
-        if terminal is None or session is None or columns < 2 or rows < 1:
+        if terminal is None or session is None or not self._sized:
             return
         terminal.screen.resize(columns, rows)
         told = (terminal.debug.rung, columns, rows)
@@ -177,7 +182,10 @@ class ProgramPane(Pane):
     def on_resize(self, event: events.Resize) -> None:
         """The program's terminal has the size of the pane."""
         self._fit()
-        self._draw()
+        if self._next is None:
+            self._drain()
+        else:
+            self._draw()
 
     def scroll_rows(self, count: int) -> None:
         """Look back; typing returns to the end."""

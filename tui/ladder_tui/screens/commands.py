@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 INTERRUPT_TWICE = 2.0
 """Seconds within which a second Ctrl-C offers more than an interrupt."""
 
+_FIRST = frozenset(
+    action.call.partition("(")[0] for action in ACTIONS if action.priority and len(action.keys[0].split("+")) == 1
+)
+"""Actions that a letter calls before the focused view sees it."""
+
 _BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
 
 
@@ -93,7 +98,7 @@ class Commands(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Letters are text where text is typed; nothing else is ever refused without saying why."""
-        return not (action in ("resume", "until", "toggle_breakpoint") and self._typing())
+        return not (action in _FIRST and self._typing())
 
     def take_key(self, event: events.Key) -> bool:
         """Look at a key before anything else does.

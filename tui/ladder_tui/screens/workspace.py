@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from ladder_backends.model.frame import Place
 from ladder_backends.session.state import Change, DebugState, Run
+from ladder_tui._textual_compat import send_less
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes import load_pane
 from ladder_tui.panes.pane import Pane
@@ -51,6 +52,7 @@ class Workspace(Commands, Screen[None]):
 
     def __init__(self, ladder: Ladder, palette: Palette) -> None:
         super().__init__(id="workspace")
+        send_less(self)
         self.ladder = ladder
         self.palette = palette
         self.panes: dict[str, Pane] = {}
@@ -147,7 +149,7 @@ class Workspace(Commands, Screen[None]):
         away = focused is None or (focused.id in self.panes and (focused.id not in visible or rung != self._rung))
         self._rung = rung
         if wanted and away:
-            self.panes[wanted].focus(scroll_visible=False)
+            self.set_focus(self.panes[wanted], scroll_visible=False)
 
     def _ask_for_visible_rows(self) -> None:
         """Tell the session how much of a stop is seen, so that it asks the engine for no more."""
