@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ladder_backends.images.names import base_name, kernel_name, stub_kernel
+from ladder_backends.images.names import base_name, kernel_name, same_kernel, stub_kernel
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,7 @@ def test_kernel_name(symbol: str, name: str) -> None:
         ("void k<(int)3>(int)", "k"),
         ("foo(int) [clone .kernel]", "foo"),
         ("ns::operator()(int)", "ns::operator()(int)"),
+        ("_Z4vaddPKfS0_Pfi", "vadd"),
         ("", ""),
     ],
 )
@@ -46,3 +47,10 @@ def test_stub_kernel() -> None:
     assert stub_kernel("_Z30__device_stub__Z4vaddPKfS0_PfiPKfS0_Pfi") == "_Z4vaddPKfS0_Pfi"
     assert stub_kernel("__device_stub__Z4spinPVi") == "_Z4spinPVi"
     assert stub_kernel("main") == ""
+
+
+def test_same_kernel() -> None:
+    assert same_kernel("at::small<float, 2>", "void at::small<float, (int)2>(at::Info<float>)")
+    assert same_kernel("_Z4vaddPKfS0_Pfi", "vadd(const float *, const float *, float *, int)")
+    assert same_kernel("k<lambda(int)#1>::operator()", "main::[lambda(int) (instance 1)]::operator ()(int) const")
+    assert not same_kernel("vadd", "vadd2(int)")

@@ -12,11 +12,10 @@ import pytest
 from ladder_backends.case import open_files
 from ladder_backends.cuda_gdb import CudaGdbDebugger
 from ladder_backends.debugger import GpuDumpTarget
-from ladder_backends.errors import TargetInvalid
 from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, LaneAnswer, Side
 from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.grid import LaneState
-from ladder_backends.session.jump import asked_by, jump, jump_dump
+from ladder_backends.session.jump import asked_by, jump
 from ladder_backends.session.jump_json import jump_exit_code, jump_json
 from ladder_demos.catalogue import find_demo
 
@@ -203,13 +202,19 @@ async def test_both_blocks_of_a_hang(opened: Open) -> None:
         assert outcome.warp.index == 1
 
 
-async def test_headless_from_packed_dump_to_json(cuda_gdb: Path) -> None:
+async def test_a_packed_dump_of_the_driver(cuda_gdb: Path) -> None:
     packed = Path(__file__).parent.parent / "dumps" / "exception-misaligned.nvcudmp.xz"
-    outcome = await jump_dump(packed, None, lane((0, 0, 0), (31, 0, 0)))
+    debugger = CudaGdbDebugger()
+    await debugger.open(GpuDumpTarget(packed))
+    outcome = await jump(debugger, lane((0, 0, 0), (31, 0, 0)))
+    await debugger.close()
     assert outcome.exact
     assert {entry["exception"] for entry in jump_json(outcome)["lanes"]} == {"Warp Misaligned Address"}
 
 
-async def test_headless_cannot_open(tmp_path: Path, cuda_gdb: Path) -> None:
-    with pytest.raises(TargetInvalid, match="there is no dump"):
-        await jump_dump(tmp_path / "missing.nvcudmp", None, Focus())
+@pytest.mark.parametrize(
+    "kernel", ["", "vadd", "_Z4vaddPKfS0_Pfi", "void vadd<float>(float const*, int) [clone .k]"]
+)
+async def test_every_spelling_of_the_kernel(opened: Open, kernel: str) -> None:
+    found = finding(kernel=kernel)
+    assert (await jump(await opened("vector-add"), asked_by(found), finding=found)).exact

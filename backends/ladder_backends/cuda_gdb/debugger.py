@@ -365,13 +365,14 @@ class CudaGdbDebugger(GdbDialect):
     async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
         """SASS around the lane's program counter."""
         try:
-            return await super().disassemble(frame_level, count)
+            instructions = await super().disassemble(frame_level, count)
         except CommandFailed as refused:
             missing = [tool for tool in TOOLS if tool not in sass_tools()]
             if isinstance(refused, NotRecorded) or not missing:
                 raise
             why = f"no SASS: {' and '.join(missing)} not found; pip install nvidia-cuda-{missing[0]}"
             raise CommandFailed(refused.command, why) from refused
+        return tuple(replace(each, text=each.text.rstrip()) for each in instructions)
 
 
 def _with_lanes(warp: Warp, exact: Mapping[int, Lane]) -> Warp:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ladder_backends.gdb.translation import number_of, rows_of, text_of
-from ladder_backends.images.names import base_name
 from ladder_backends.mi.records import Value
 from ladder_backends.model.focus import Dim3, parse_dim3
 from ladder_backends.model.grid import LANES, BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp, delinear, linear
@@ -161,11 +160,6 @@ def _mask(value: Value | None) -> int:
         return int(value, 16) if isinstance(value, str) else 0
     except ValueError:
         return 0
-
-
-def kernel_matches(kernel: Kernel, wanted: str) -> bool:
-    """Whether a kernel is the function that a report names, with or without namespaces and arguments."""
-    return base_name(kernel.name) == base_name(wanted)
 
 
 def thread_runs(results: Mapping[str, Value]) -> tuple[ThreadRun, ...]:

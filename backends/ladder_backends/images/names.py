@@ -32,8 +32,11 @@ def kernel_name(symbol: str) -> str:
 def base_name(signature: str) -> str:
     """The function's own name in a signature: `void ns::add<float>(float *, int)` gives `add`.
 
-    Text in brackets of any kind is left out, as are return type, namespaces and clone suffixes.
+    Text in brackets of any kind is left out, as are return type, namespaces and clone suffixes. A mangled symbol
+    gives what `kernel_name` finds in it.
     """
+    if signature.startswith("_Z"):
+        return kernel_name(signature)
     depth = 0
     kept: list[str] = []
     for index, character in enumerate(signature):
@@ -50,6 +53,15 @@ def base_name(signature: str) -> str:
             kept.append(character)
     words = "".join(kept).split()
     return words[-1].rsplit("::", 1)[-1] if words else signature
+
+
+def same_kernel(one: str, other: str) -> bool:
+    """Whether two tools may mean one function; each spells templates, namespaces and lambdas in its own way."""
+    names = base_name(one), base_name(other)
+    if any("operator" in name or "lambda" in name for name in names):
+        # No two tools write these alike: what cannot be compared is not called different.
+        return True
+    return names[0] == names[1]
 
 
 def stub_kernel(symbol: str) -> str:

@@ -6,13 +6,10 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from ladder_backends.debugger.contract import Debugger, FocusRefused
-from ladder_backends.debugger.registry import load_debugger
-from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import CommandFailed
-from ladder_backends.images.names import base_name
+from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
@@ -33,7 +30,7 @@ FRAMES = 32
 VARIABLES = 200
 """Variables that a jump reads."""
 
-__all__ = ["Alternative", "JumpOutcome", "asked_by", "jump", "jump_dump"]
+__all__ = ["Alternative", "JumpOutcome", "asked_by", "jump"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +126,6 @@ async def jump(debugger: Debugger, asked: Focus, *, finding: Finding | None = No
     )
 
 
-async def jump_dump(dump: Path, executable: Path | None, asked: Focus) -> JumpOutcome:
-    """Open a dump with cuda-gdb, jump, and end the engine.
-
-    Raises:
-        LadderError: The dump cannot be opened, or cuda-gdb is missing or died.
-    """
-    debugger = load_debugger("cuda-gdb")()
-    try:
-        await debugger.open(GpuDumpTarget(dump, executable))
-        return await jump(debugger, asked)
-    finally:
-        await debugger.close()
-
-
 def _candidates(kernels: Sequence[Kernel], asked: Focus, finding: Finding | None) -> tuple[Sequence[Kernel], str]:
     """Kernels to look in, best first, or why there is none."""
     if not kernels:
@@ -152,10 +135,10 @@ def _candidates(kernels: Sequence[Kernel], asked: Focus, finding: Finding | None
         return named, "" if named else f"the dump holds no kernel {asked['kernel']}"
     if finding is None or not finding.kernel:
         return kernels, ""
-    wanted = base_name(finding.kernel)
-    named = [kernel for kernel in kernels if wanted in (base_name(kernel.name), kernel.name)]
+    named = [kernel for kernel in kernels if same_kernel(kernel.name, finding.kernel)]
     if named:
         return named, ""
+    wanted = base_name(finding.kernel)
     held = ", ".join(dict.fromkeys(base_name(kernel.name) for kernel in kernels))
     return (), f"the finding is in kernel {wanted}, and the dump holds {held}: it is of another launch"
 
