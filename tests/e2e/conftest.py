@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -114,6 +114,16 @@ class Terminal:
         """Every process below the pane's shell, with its command line."""
         root = int(self._tmux("display-message", "-p", "#{pane_pid}").strip())
         return descendants(root)
+
+    def application(self) -> int:
+        """The process of `ladder-tui` itself."""
+        found = [one for one, words in self.processes().items() if f"{COMMAND} " in f"{words} "]
+        assert found, "ladder-tui does not run in this terminal"
+        return max(found)
+
+    def all_dead(self, processes: Iterable[int], patience: float = PATIENCE) -> bool:
+        """Poll until none of the processes lives."""
+        return not wait_until_dead(set(processes), patience)
 
     def close(self) -> None:
         """End this server and no other."""

@@ -2,7 +2,7 @@
 
 from ladder_backends.case.classify import Classified, FileKind, classify
 from ladder_backends.case.model import Case, Opened, Origin, Part, Role, SourcePart
-from ladder_backends.case.opened import open_files, plain_file
+from ladder_backends.case.opened import open_files, plain_file, refuse_unknown
 from ladder_backends.case.reader import read_case
 from ladder_backends.case.unpack import unpack_part, unpack_xz
 from ladder_backends.case.writer import NewPart, write_case
@@ -21,6 +21,7 @@ __all__ = [
     "open_files",
     "plain_file",
     "read_case",
+    "refuse_unknown",
     "unpack_part",
     "unpack_xz",
     "write_case",

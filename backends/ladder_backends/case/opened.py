@@ -20,14 +20,7 @@ def open_files(paths: Sequence[Path]) -> Opened:
         CaseInvalid: A case is damaged or breaks a bound.
         TargetInvalid: A file is of no use here, or two files compete for one place.
     """
-    if not paths:
-        raise TargetInvalid("nothing to open", "no file was named")
-    found = [classify(path) for path in paths]
-    for one in found:
-        if one.kind is FileKind.UNKNOWN:
-            raise TargetInvalid(f"{clean_line(str(one.path))} cannot be opened", f"it {one.why}")
-    for kind in (FileKind.GPU_DUMP, FileKind.CORE, FileKind.EXECUTABLE):
-        _at_most_one(found, kind)
+    found = refuse_unknown(paths)
     opened = Opened(title=" · ".join(clean_line(path.name) for path in paths))
     for one in found:
         if one.kind is FileKind.CASE:
@@ -36,6 +29,23 @@ def open_files(paths: Sequence[Path]) -> Opened:
         if one.kind is not FileKind.CASE:
             _take(opened, one)
     return opened
+
+
+def refuse_unknown(paths: Sequence[Path]) -> list[Classified]:
+    """Classify, and refuse what cannot be opened together; reads no more than each file's beginning.
+
+    Raises:
+        TargetInvalid: A file is of no use here, or two files compete for one place.
+    """
+    if not paths:
+        raise TargetInvalid("nothing to open", "no file was named")
+    found = [classify(path) for path in paths]
+    for one in found:
+        if one.kind is FileKind.UNKNOWN:
+            raise TargetInvalid(f"{clean_line(str(one.path))} cannot be opened", f"it {one.why}")
+    for kind in (FileKind.GPU_DUMP, FileKind.CORE, FileKind.EXECUTABLE):
+        _at_most_one(found, kind)
+    return found
 
 
 def _at_most_one(found: Sequence[Classified], kind: FileKind) -> None:

@@ -21,9 +21,11 @@ def run(arguments: Namespace) -> int:
     """Open the screen on the files, or print what they hold."""
     paths = tuple(Path(name) for name in arguments.files)
     if not headless(json_wanted=arguments.json):
+        from ladder_backends.case import refuse_unknown
         from ladder_tui.cli.screen import show
         from ladder_tui.opening import Opening
 
+        refuse_unknown(paths)
         record = Path(arguments.record) if arguments.record else None
         return show(Opening(files=paths, record=record), theme=arguments.theme)
     from ladder_tui.cli.opened_text import print_opened

@@ -32,11 +32,27 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.cli.screen import show
         from ladder_tui.opening import Opening
 
+        _refuse(target.program)
         record = Path(arguments.record) if arguments.record else None
         return show(Opening(target=target, debugger=arguments.rung, record=record), theme=arguments.theme)
     from ladder_tui.cli.session_run import run_to_the_end
 
     return run_to_the_end(target, debugger=arguments.rung, json_wanted=arguments.json, record=arguments.record)
+
+
+def _refuse(program: Path) -> None:
+    """Say what can be said without an engine before the screen covers the terminal.
+
+    Raises:
+        TargetInvalid: There is no such file, or it is nothing that could run.
+    """
+    from ladder_backends.case import FileKind, classify
+    from ladder_backends.errors import TargetInvalid
+    from ladder_backends.text import clean_line
+
+    one = classify(program)
+    if one.kind is FileKind.UNKNOWN:
+        raise TargetInvalid(f"cannot run {clean_line(str(program))}", f"it {one.why}", "check the path")
 
 
 def _find(program: str) -> Path:
