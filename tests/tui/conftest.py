@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -17,10 +18,13 @@ from textual.pilot import Pilot
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.frame import Frame, FrameWindow, Place
+from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
 from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.sanitizer import read_report
 from ladder_backends.session.sources import SourceFile, SourceState
-from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.session.state import Change, DebugState, Grid, LadderState, Run
+from ladder_tui._textual_compat import screen_lines
 from ladder_tui.app import LadderApp
 from ladder_tui.config import Settings
 
@@ -194,6 +198,45 @@ def segfault_story() -> LadderDouble:
     return ladder
 
 
+def gpu_dump_story() -> LadderDouble:
+    """The sanitizer's report of vector_add_oob, and cuda-gdb standing in one of its 24 lanes."""
+    ladder = LadderDouble(LadderState(rung="sanitizer", case_title="vector_add_oob · memcheck · H200"))
+    ladder.sources["vector_add_oob.cu"] = read_source(VECTOR_ADD)
+    ladder.state.report = read_report([Path(__file__).parent / "reports/memcheck-oob.log"])
+    ladder.state.selected_finding = 8
+    place = Place("vector_add_oob.cu", 10, "/home/user/ladder/vector_add_oob.cu")
+    held = [Lane(number, LaneState.ACTIVE, (224 + number, 0, 0), "0x7f18637d2470") for number in range(8, 32)]
+    lanes = (*(Lane(number, LaneState.ABSENT) for number in range(8)), *held)
+    focus = Focus.of(kernel=0, grid=1, block=(3, 0, 0), thread=(240, 0, 0), device=0, sm=5, warp=7, lane=16)
+    session = ladder.add(
+        DebugState(
+            rung="cuda-gdb",
+            title="vector_add_oob · dump",
+            run=Run.DUMP,
+            since=100.0,
+            capabilities=Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS | Capability.DISASSEMBLE,
+            asked=Focus.of(block=(3, 0, 0), thread=(240, 0, 0)),
+            focus=focus,
+            place=place,
+            frames=FrameWindow((Frame(0, "vadd", place, "0x7f18637d2470", kind=FrameKind.DEVICE),)),
+            variables=VariableWindow((Variable("i", "1008", "int"), Variable("n", "1000", "int", is_argument=True))),
+            grid=Grid(
+                (Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active"),),
+                (BlockRange(0, (3, 0, 0), (3, 0, 0), 1, "running"),),
+                (Warp(7, 7, 5, 0, (3, 0, 0), lanes, "0x7f18637d2470"),),
+            ),
+            jump_seconds=0.104,
+        )
+    )
+    session.state.console.extend(["(cuda-gdb) print i", "$1 = 1008", "(cuda-gdb) "])
+    return ladder
+
+
+@pytest.fixture
+def gpu_dump() -> LadderDouble:
+    return gpu_dump_story()
+
+
 @pytest.fixture
 def segfault() -> LadderDouble:
     return segfault_story()
@@ -216,14 +259,17 @@ def make_app() -> Callable[..., LadderApp]:
 
 async def settle(pilot: Pilot[Any]) -> None:
     """Wait for workers (colours, actions) and the paint after them."""
-    await pilot.app.workers.wait_for_complete()
+    app = pilot.app
+    await pilot.pause()
+    while app.tasks:
+        await asyncio.wait(app.tasks)
+    await app.workers.wait_for_complete()
     await pilot.pause()
 
 
 def screen_text(app: Any) -> str:
     """What the terminal shows, as lines without trailing blanks."""
-    strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+    return "\n".join(line.rstrip() for line in screen_lines(app.screen)) + "\n"
 
 
 class _TextShot(SingleFileSnapshotExtension):

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui.actions import bindings_for
-from ladder_tui.widgets.row import Cell, Row, Styler, cell_at, changed_span, joined, printable, segments_of
+from ladder_tui.widgets.row import Cell, Row, Styler, cell_at, changed_spans, joined, printable, segments_of
 from ladder_tui.widgets.title import Title, compose_title
 
 if TYPE_CHECKING:
@@ -115,12 +115,14 @@ class LineView(Widget, can_focus=True):
     @property
     def body_width(self) -> int:
         """Columns of a row: without separator, cursor mark and right margin."""
-        return max(0, self.size.width - len(self._edge_at(0)) - self._mark_width - 1)
+        # Asked for on every step: the painted size is at hand, the size is worked out from the layout each time.
+        width = self._painted_size[0] or self.size.width
+        return max(0, width - len(self._edge_at(0)) - self._mark_width - 1)
 
     @property
     def body_height(self) -> int:
         """Rows that are visible at once."""
-        return max(0, self.size.height - self._title_height)
+        return max(0, (self._painted_size[1] or self.size.height) - self._title_height)
 
     @property
     def _title_height(self) -> int:
@@ -157,16 +159,21 @@ class LineView(Widget, can_focus=True):
             return
         count = self._keep_in_view()
         painted = self._painted_rows
+        dirty: list[Region] = []
         for y in range(height):
             built = self._build(y, count)
             if built == painted[y]:
+                if built is None:
+                    break
                 continue
             line = self._strip_for(y, built, width)
-            span = changed_span(self._painted_strips[y], line)
+            spans = changed_spans(self._painted_strips[y], line)
             painted[y] = built
-            if span is not None:
+            if spans:
                 self._painted_strips[y] = line
-                self.refresh(Region(span[0], y, span[1] - span[0], 1))
+                dirty += [Region(start, y, end - start, 1) for start, end in spans]
+        if dirty:
+            self.refresh(*dirty)
 
     def repaint(self) -> None:
         """Build everything again, after a change of size, theme or separators."""

@@ -16,6 +16,7 @@ from textual.strip import Strip
 from ladder_backends.text import clean_line
 
 Styler = Callable[[str], Style]
+_WORTH_A_MOVE = 8
 
 
 class Cell(NamedTuple):
@@ -186,6 +187,55 @@ def cell_at(row: Row, x: int, width: int, shift: int = 0) -> Cell | None:
 
 def _one_cell_each(text: str) -> bool:
     return text.isascii() or all(cell_len(character) == 1 for character in text)
+
+
+def changed_spans(old: Strip, new: Strip) -> list[tuple[int, int]]:
+    """The columns, from and up to, in which two strips of equal width differ, in order.
+
+    What lies between two differences is sent too where that is shorter than to move there.
+    """
+    before, after = _runs(old), _runs(new)
+    if before is None or after is None:
+        span = changed_span(old, new)
+        return [span] if span is not None else []
+    spans: list[tuple[int, int]] = []
+    i = j = x = 0
+    while i < len(before) and j < len(after):
+        old_start, old_text, old_style = before[i]
+        new_start, new_text, new_style = after[j]
+        old_end, new_end = old_start + len(old_text), new_start + len(new_text)
+        end = min(old_end, new_end)
+        start, stop = x, end
+        if old_style == new_style:
+            one, other = old_text[x - old_start : end - old_start], new_text[x - new_start : end - new_start]
+            if one == other:
+                start = stop
+            else:
+                while one[start - x] == other[start - x]:
+                    start += 1
+                while one[stop - x - 1] == other[stop - x - 1]:
+                    stop -= 1
+        if start < stop:
+            if spans and start - spans[-1][1] <= _WORTH_A_MOVE:
+                spans[-1] = (spans[-1][0], stop)
+            else:
+                spans.append((start, stop))
+        x = end
+        i += old_end == end
+        j += new_end == end
+    return spans
+
+
+def _runs(strip: Strip) -> list[tuple[int, str, Style | None]] | None:
+    """Start, text and style of each segment; None where a character is not one cell wide."""
+    runs = []
+    x = 0
+    for text, style, _ in strip:
+        if not _one_cell_each(text):
+            return None
+        runs.append((x, text, style))
+        x += len(text)
+    return runs
 
 
 def changed_span(old: Strip, new: Strip) -> tuple[int, int] | None:
