@@ -54,7 +54,7 @@ _SETTINGS = (
 _OPENINGS = ("-file-", "-target-", "-symbol-file")
 _CHANGES = (
     *("-exec-", "-var-assign", "-data-write-", "-gdb-set var"),
-    *("-thread-group", "-add-inferior", "-inferior-"),
+    *("-thread-group", "-add-inferior", "-remove-inferior"),
 )
 _OPENING_LINES = frozenset(("target", "file", "exec-file", "symbol-file", "core-file", "core", "attach"))
 _QUESTION_LINES = frozenset(
