@@ -55,11 +55,16 @@ class Compiled:
             source = self.source(name)
             program = self._folder / f"{len(self._made)}" / source.stem
             program.parent.mkdir()
-            compiler = "g++" if source.suffix == ".cpp" else "gcc"
-            command = [compiler, *(flags or ("-g", "-O0")), "-pthread", "-o", str(program), str(source)]
-            subprocess.run(command, check=True, timeout=60)
+            self.build(source, program, *flags)
             self._made[key] = program
         return self._made[key]
+
+    @staticmethod
+    def build(source: Path, program: Path, *flags: str) -> None:
+        """Compile one source."""
+        compiler = "g++" if source.suffix == ".cpp" else "gcc"
+        command = [compiler, *(flags or ("-g", "-O0")), "-pthread", "-o", str(program), str(source)]
+        subprocess.run(command, check=True, timeout=60)
 
     @staticmethod
     def source(name: str) -> Path:

@@ -29,6 +29,11 @@ class BreakpointTable:
     def __init__(self) -> None:
         self._bindings: dict[str, BreakpointBinding] = {}
         self._highest_intent = 0
+        self._own: str | None = None
+
+    def expect_own(self) -> None:
+        """The next temporary breakpoint is the engine's own, as for a start at main: it is not listed."""
+        self._own = ""
 
     @property
     def bindings(self) -> tuple[BreakpointBinding, ...]:
@@ -53,6 +58,10 @@ class BreakpointTable:
         number = text_of(row.get("number"))
         if not number or "." in number:
             return False
+        if self._own == "" and row.get("disp") == "del":
+            self._own = number
+        if number == self._own:
+            return False
         known = self._bindings.get(number)
         if known is None:
             self._highest_intent += 1
@@ -71,6 +80,8 @@ class BreakpointTable:
 
     def remove(self, number: str) -> bool:
         """Forget a breakpoint; returns whether it was known."""
+        if number == self._own:
+            self._own = None
         return self._bindings.pop(number, None) is not None
 
     def switch(self, number: str, enabled: bool) -> None:

@@ -55,6 +55,10 @@ def check_core(core: Path) -> list[str]:
             f"cannot open {shown}", "it is a program or library, not a core file", "name the core file first"
         )
     end = max((offset + length for kind, _, offset, _, _, length, *_ in table if kind == _PT_LOAD), default=0)
+    if not table and head[4:6] == b"\x02\x01":
+        raise TargetInvalid(
+            f"cannot open {shown}", f"it is cut after {size} bytes, before its contents", "copy it again"
+        )
     if table and min(offset for _, _, offset, *_ in table) >= size:
         raise TargetInvalid(f"cannot open {shown}", f"it is cut after {size} of {end} bytes", "copy it again")
     if end > size:

@@ -6,19 +6,21 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
-from ladder_backends.errors import CommandFailed, TargetInvalid
+from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.core_check import check_core
 from ladder_backends.gdb.dialect import RESUME_DEADLINE, GdbDialect
 from ladder_backends.gdb.environment import kept_back, program_environment
 from ladder_backends.gdb.process_check import check_process, explain_refusal
-from ladder_backends.gdb.program_check import ProgramFacts, check_program
+from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
 from ladder_backends.gdb.quoting import mi_string, shell_words
 from ladder_backends.gdb.translation import frame_of, number_of
+from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
@@ -41,6 +43,7 @@ class GdbDebugger(GdbDialect):
     engine: ClassVar[str] = "gdb"
 
     _stop_at_main = False
+    _core_faults: Sequence[str] = ()
 
     async def open(self, target: Target) -> None:
         """Load a program, attach to a process, or open a host core. A loaded program waits for `resume(RUN)`."""
@@ -57,6 +60,7 @@ class GdbDebugger(GdbDialect):
         """Let the target run; RUN starts it, or starts it again."""
         try:
             if kind is StepKind.RUN and self._stop_at_main:
+                self.events.breakpoints.expect_own()
                 await self.command("-exec-run --start", deadline=RESUME_DEADLINE)
             else:
                 await super().resume(kind, location)
@@ -101,13 +105,22 @@ class GdbDebugger(GdbDialect):
             await self.command(f"-file-exec-and-symbols {mi_string(str(facts.path))}", deadline=LOAD_DEADLINE)
         except CommandFailed as refused:
             raise TargetInvalid(f"gdb cannot read {clean_line(facts.path.name)}", refused.what) from refused
-        if any("No debugging symbols found" in line for line in self.events.said):
-            name = clean_line(facts.path.name)
-            if facts.stripped:
-                text = f"no symbols: {name} is stripped; stacks show addresses — build it with -g, without -s"
-            else:
-                text = f"no line information: {name} was built without -g; functions have names but no source"
-            self.emit(EngineNotice(text, "information"))
+        if facts.lines or await self._has_lines():
+            return
+        name = clean_line(facts.path.name)
+        if facts.stripped:
+            text = f"no symbols: {name} is stripped; stacks show addresses — build it with -g, without -s"
+        else:
+            text = f"no line information: {name} was built without -g; functions have names but no source"
+        self.emit(EngineNotice(text, "information"))
+
+    async def _has_lines(self) -> bool:
+        """Whether gdb found debug information beside the program, in a file of its own."""
+        try:
+            await self.cli("info line main")
+        except (CommandFailed, NotRecorded):
+            return False
+        return any(line.startswith("Line ") for line in self.events.said)
 
     async def _set_environment(self, changes: dict[str, str | None]) -> None:
         lost = [name for name, value in changes.items() if value is not None and "\n" in value]
@@ -138,7 +151,8 @@ class GdbDebugger(GdbDialect):
     async def _open_core(self, target: CoreTarget) -> None:
         facts = ProgramFacts(target.executable) if target.executable is not None else None
         if self.provenance is Provenance.ENGINE:
-            for wrong in check_core(target.core):
+            self._core_faults = check_core(target.core)
+            for wrong in self._core_faults:
                 self.emit(EngineNotice(wrong))
             facts = _executable(target.executable) if target.executable is not None else None
         await self.start()
@@ -147,12 +161,22 @@ class GdbDebugger(GdbDialect):
         await self._read_core(target.core, searched=facts is None)
         self.capabilities = _QUESTIONS
 
+    async def _select_core(self, path: str) -> ResultRecord:
+        try:
+            return await self.command(f"-target-select core {path}", deadline=LOAD_DEADLINE)
+        except CommandFailed:
+            # Engines up to gdb 15 take the rest of the line as it is, later ones read quotes and backslashes.
+            if not re.search(r"[\s'\"\\]", path):
+                raise
+            return await self.command(f"-target-select core {mi_string(path)}", deadline=LOAD_DEADLINE)
+
     async def _read_core(self, core: Path, *, searched: bool) -> None:
         self.events.said.clear()
         try:
-            answer = await self.command(f"-target-select core {mi_string(_full(core))}", deadline=LOAD_DEADLINE)
+            answer = await self._select_core(_full(core))
         except CommandFailed as refused:
-            raise TargetInvalid(f"gdb cannot open {clean_line(core.name)}", refused.what.rstrip(".")) from refused
+            why = "; ".join(self._core_faults) or refused.what.rstrip(".")
+            raise TargetInvalid(f"gdb cannot open {clean_line(core.name)}", why, "copy it again") from refused
         said = list(self.events.said)
         if searched:
             program = next((match["program"] for line in said if (match := _GENERATED_BY.search(line))), "")
@@ -180,13 +204,13 @@ def _full(path: Path) -> str:
 
 
 def _named_by_core(program: str) -> ProgramFacts | None:
-    return ProgramFacts(Path(program)) if program.startswith("/") and os.path.isfile(program) else None
+    return read_facts(Path(program)) if program.startswith("/") and os.path.isfile(program) else None
 
 
 def _executable(path: Path) -> ProgramFacts:
     if not path.is_file():
         raise TargetInvalid(f"there is no program {clean_line(str(path))}", "", "check the path")
-    return ProgramFacts(path.absolute())
+    return read_facts(path)
 
 
 def _tracing_forbidden(*texts: str) -> bool:

@@ -55,6 +55,12 @@ TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
 RESUME_DEADLINE = 60.0
 """Seconds until an engine must have accepted to run; loading symbols of a large program is part of it."""
 
+_LIMITS: Mapping[str, str] = {"print elements": "200", "print repeats": "10", "max-value-size": "16777216"}
+"""Limits on printed values that our own questions need."""
+
+_UNLIMITED: Mapping[str, str] = {"4294967295": "unlimited", "-1": "unlimited"}
+"""How engines report a limit that was taken off, and what they take for it."""
+
 _RESUME: Mapping[StepKind, str] = {
     StepKind.RUN: "-exec-run",
     StepKind.CONTINUE: "-exec-continue",
@@ -205,6 +211,15 @@ class GdbDialect(Debugger):
     async def cli(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
         """Run a command of the engine's command line through the machine interface; its text shows nowhere."""
         return await self.command(f"-interpreter-exec console {mi_string(text)}", deadline=deadline)
+
+    def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Commands round our own questions about values, where the user has changed the limits for the console."""
+        told = self.events.parameters
+        theirs = [(name, _UNLIMITED.get(told[name], told[name])) for name in _LIMITS if name in told]
+        return (
+            [f"-gdb-set {name} {_LIMITS[name]}" for name, _ in theirs],
+            [f"-gdb-set {name} {value}" for name, value in theirs],
+        )
 
     def interrupt_engine(self) -> None:
         """Interrupt the engine's own work."""

@@ -33,6 +33,7 @@ class EventReader:
         alive: A target process exists.
         thread: The engine's number of the focused thread, or None.
         breakpoints: The engine's breakpoints.
+        parameters: The engine's settings that were changed in its command line, by name.
         log: The last lines of the engine's log stream, clean.
         said: The last lines of its console stream, clean.
     """
@@ -48,6 +49,7 @@ class EventReader:
         self.alive = False
         self.thread: int | None = None
         self.breakpoints = BreakpointTable()
+        self.parameters: dict[str, str] = {}
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
         self.said: deque[str] = deque(maxlen=_LOG_LINES)
 
@@ -152,6 +154,9 @@ class EventReader:
         if not self.running and self.thread is not None:
             self._emit(FocusChanged(self._focus_of({"thread-id": str(self.thread)})))
 
+    def _parameter_changed(self, results: Mapping[str, Value]) -> None:
+        self.parameters[text_of(results.get("param"))] = text_of(results.get("value"))
+
     def _breakpoint(self, results: Mapping[str, Value]) -> None:
         row = results.get("bkpt")
         if isinstance(row, dict) and self.breakpoints.update(row):
@@ -170,6 +175,7 @@ class EventReader:
         "=thread-exited": _thread_exited,
         "=thread-selected": _thread_selected,
         "=memory-changed": _memory_changed,
+        "=cmd-param-changed": _parameter_changed,
         "=breakpoint-created": _breakpoint,
         "=breakpoint-modified": _breakpoint,
         "=breakpoint-deleted": _breakpoint_deleted,

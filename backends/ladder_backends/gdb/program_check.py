@@ -33,6 +33,7 @@ _RUNS_ON = {
     "s390x": frozenset({"s390x"}),
     "riscv64": frozenset({"riscv"}),
 }
+_DEBUG_SECTIONS = frozenset({".debug_info", ".zdebug_info", ".stab"})
 _KINDS = {1: "an object file, not linked yet", ET_CORE: "a core file"}
 
 
@@ -43,10 +44,12 @@ class ProgramFacts:
     Attributes:
         path: Absolute path.
         stripped: It has no symbol table of its own.
+        lines: It has debug information of its own.
     """
 
     path: Path
     stripped: bool = False
+    lines: bool = True
 
 
 def check_program(program: Path) -> ProgramFacts:
@@ -80,7 +83,19 @@ def check_program(program: Path) -> ProgramFacts:
         raise TargetInvalid(
             f"cannot run {shown}", "it is not executable", f"make it so with `chmod +x {clean_line(str(path))}`"
         )
-    return ProgramFacts(path.absolute(), _stripped(path))
+    return read_facts(path)
+
+
+def read_facts(path: Path) -> ProgramFacts:
+    """What a program's section table tells; where it cannot be read, nothing is said to be missing."""
+    full = path.absolute()
+    try:
+        with ElfImage.open(path) as image:
+            names = {section.name for section in image.sections}
+    except (OSError, ElfInvalid):
+        # 32-bit programs are not read here; gdb says itself what it finds in them.
+        return ProgramFacts(full)
+    return ProgramFacts(full, stripped=".symtab" not in names, lines=bool(names & _DEBUG_SECTIONS))
 
 
 def _check_content(head: bytes, shown: str, path: str) -> None:
@@ -113,15 +128,6 @@ def _check_content(head: bytes, shown: str, path: str) -> None:
         raise TargetInvalid(
             f"cannot run {shown}", f"it is made for {name}, and this machine is {here}", "build it for this machine"
         )
-
-
-def _stripped(path: Path) -> bool:
-    try:
-        with ElfImage.open(path) as image:
-            return image.section(".symtab") is None
-    except (OSError, ElfInvalid):
-        # 32-bit programs are not read here; gdb says itself what it finds in them.
-        return False
 
 
 def _reason(error: Exception) -> str:

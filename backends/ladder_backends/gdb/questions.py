@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ladder_backends.errors import CommandFailed, DeadlinePassed
@@ -19,7 +19,7 @@ from ladder_backends.gdb.translation import (
     variable_of,
     with_value,
 )
-from ladder_backends.mi.records import ResultRecord
+from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.grid import Instruction
 from ladder_backends.model.variable import Variable, VariableWindow
@@ -27,6 +27,9 @@ from ladder_backends.text import clean_line
 
 VALUE_BUDGET = 1.0
 """Seconds that the aggregates of one frame may take together, before the engine's work on them is interrupted."""
+
+_LOST_INTERRUPTIONS = 20
+"""Interruptions of one evaluation without effect after which the engine is left to itself."""
 
 _NOTHING_THERE = (
     "Not enough frames",
@@ -42,6 +45,18 @@ _WHOLE_FUNCTION = 4_096
 """Bytes from a function's start up to which it is disassembled whole rather than from the program counter on."""
 
 
+_TIMED_OUT = "timed out"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What came back for a name: its text, all or part of it, or why there is none."""
+
+    text: Value | None = None
+    cut: bool = False
+    error: str = ""
+
+
 class Engine(Protocol):
     """Who is asked."""
 
@@ -53,6 +68,9 @@ class Engine(Protocol):
 
     async def at_frame(self, level: int) -> str:
         """Options for a frame of the focus."""
+
+    def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Commands that put limits on printed values for a question of ours, and those that take them off again."""
 
     def interrupt_engine(self) -> None:
         """Interrupt the engine's own work."""
@@ -89,8 +107,6 @@ class Questions:
             place = await self._engine.at_frame(frame_level)
             answer = await self._engine.command(f"-stack-list-variables{place} --simple-values")
         except CommandFailed as refused:
-            if "symbol table" in refused.what:
-                return VariableWindow(frame_level=frame_level, note="no symbols: compile with -g to see variables")
             if any(words in refused.what for words in _NOTHING_THERE):
                 return VariableWindow(frame_level=frame_level)
             raise
@@ -136,40 +152,47 @@ class Questions:
         start = max(0, min(here - count // 3, len(instructions) - count))
         return instructions[start : start + count]
 
-    async def _values(self, names: Sequence[str], place: str) -> list[ResultRecord | str]:
+    async def _values(self, names: Sequence[str], place: str) -> list[_Value]:
         """Each name's answer, or why there is none. All are asked at once; the engine takes them in order."""
+        before, after = self._engine.print_limits()
+        ask = [f"-data-evaluate-expression{place} {mi_string(name)}" for name in names]
         tasks = [
-            asyncio.ensure_future(
-                self._engine.command(f"-data-evaluate-expression{place} {mi_string(name)}", deadline=None)
-            )
-            for name in names
+            asyncio.ensure_future(self._engine.command(text, deadline=None)) for text in (*before, *ask, *after)
         ]
         try:
             _, late = await asyncio.wait(tasks, timeout=VALUE_BUDGET)
-            while late:
-                # One interruption ends one evaluation: the next one starts then and has to be ended as well.
+            interrupted: set[asyncio.Future[ResultRecord]] = set()
+            lost = 0
+            while late and lost < _LOST_INTERRUPTIONS:
+                # One interruption ends one evaluation; those behind it get a moment of their own. Some interruptions
+                # are lost in the engine's Python.
                 self._engine.interrupt_engine()
-                done, late = await asyncio.wait(late, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
-                if not done:
-                    break
+                done, late = await asyncio.wait(late, timeout=0.3, return_when=asyncio.FIRST_COMPLETED)
+                interrupted |= done
+                lost = 0 if done else lost + 1
+                if done and late:
+                    _, late = await asyncio.wait(late, timeout=VALUE_BUDGET / 10)
         finally:
             for task in tasks:
                 task.cancel()
-        return [_outcome(task) for task in tasks]
+        return [_outcome(task, task in interrupted) for task in tasks[len(before) : len(before) + len(ask)]]
 
 
-def _outcome(task: asyncio.Future[ResultRecord]) -> ResultRecord | str:
+def _outcome(task: asyncio.Future[ResultRecord], interrupted: bool) -> _Value:
     if not task.done() or task.cancelled():
-        return "timed out"
+        return _Value(error=_TIMED_OUT)
     error = task.exception()
     if error is None:
-        return task.result()
+        value = task.result().results.get("value")
+        # What an interrupted evaluation has printed so far is its answer, without a word about the rest.
+        return _Value(value, cut=interrupted) if value or not interrupted else _Value(error=_TIMED_OUT)
     if isinstance(error, CommandFailed | DeadlinePassed):
-        return error.what
+        return _Value(error=_TIMED_OUT if interrupted else error.what)
     raise error
 
 
-def _valued(variable: Variable, outcome: ResultRecord | str) -> Variable:
-    if isinstance(outcome, str):
-        return replace(variable, error="timed out" if outcome == "Quit" else clean_line(outcome))
-    return with_value(variable, outcome.results.get("value"))
+def _valued(variable: Variable, outcome: _Value) -> Variable:
+    if outcome.error:
+        return replace(variable, error=clean_line(outcome.error))
+    valued = with_value(variable, outcome.text)
+    return replace(valued, cut=True) if outcome.cut else valued

@@ -333,6 +333,10 @@ class Follower:
 
     def mark(self, window: VariableWindow, frame: Frame | None) -> VariableWindow:
         """Variables of a frame with those marked that differ from the previous stop in its function."""
+        if not window.variables and not window.note and frame is not None:
+            lines = frame.place is not None
+            note = "no arguments or locals" if lines else "no debug information here: build it with -g to see variables"
+            window = replace(window, note=note)
         return self._values.mark(window, frame.function if frame is not None else "", self._stop)
 
     def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:
