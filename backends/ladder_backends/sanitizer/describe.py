@@ -13,6 +13,7 @@ RUN_KINDS = frozenset({FindingKind.TOOL_ERROR, FindingKind.TOOL_WARNING, Finding
 """Kinds that are about the run of the tool, not about the program."""
 
 _TEMPLATE_RETURN = re.compile(r"^(?:void|__half|float|double|int|bool|unsigned(?: \w+)?|long(?: \w+)?) (?=[\w:~<])")
+_CLONE = re.compile(r"^\[clone [^\]]*\]\s*(?=\S)")
 _BARRIERS = {
     "divergent-warp": "threads of one warp diverge at a barrier",
     "divergent-block": "threads of one block diverge at a barrier",
@@ -23,7 +24,7 @@ _BARRIERS = {
 
 def short_function(function: str, width: int = 40) -> str:
     """`void at::native::k<float>(T1 *)` as `at::native::k<…>`, cut in the middle to `width` characters."""
-    name = _TEMPLATE_RETURN.sub("", function)
+    name = _TEMPLATE_RETURN.sub("", _CLONE.sub("", function))
     flat, depth = [], 0
     for index, char in enumerate(name):
         if char == "<" and not name.startswith(("<unnamed>", "<module>", "<lambda>"), index) and (index or depth):

@@ -69,6 +69,14 @@ class Outcome:
         """The program itself wrote a line."""
         self._program_lines += 1
 
+    def orphan(self) -> None:
+        """A line of a record whose beginning is not in the log."""
+        self.recognized = True
+        self._activity += 1
+        text = "the log begins in the middle of a record"
+        if text not in self._doubts:
+            self._doubts.append(text)
+
     def message(self, text: str) -> None:
         """The tool said something about its own run."""
         self.recognized = True

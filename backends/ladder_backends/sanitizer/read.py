@@ -9,9 +9,10 @@ import lzma
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol, cast
+from typing import IO, Protocol, cast
 
 from ladder_backends.errors import ReportInvalid
 from ladder_backends.model.finding import Finding, Report
@@ -34,7 +35,7 @@ _REPORT_LINE = re.compile(
     rb"|Uninitialized |Program hit |Leaked |Unused |Barrier |Host |Malloc/Free|WARN|Warning: |Race reported"
     rb"|Potential |Target application|Internal Sanitizer|Fatal UVM|Illegal |Out-of-range|Free-before|Use-before"
     rb"|Use-after|Deadlock |Tensor Memory|Syncwarp |  +(?:at |by thread|Host Frame:|Device Frame:|Saved host))"
-    rb"| ?\r?$)",
+    rb")",
     re.MULTILINE,
 )
 
@@ -47,19 +48,23 @@ class _Reader(Protocol):
     def finish(self, exit_status: int | None = None) -> list[Finding]: ...
 
 
-def _open(path: Path) -> BinaryIO:
+@contextmanager
+def _open(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, unpacked; the compression is told by content."""
-    stream = path.open("rb")
-    magic = stream.read(6)
-    stream.seek(0)
-    if magic.startswith(b"\x1f\x8b"):
-        return cast("BinaryIO", gzip.GzipFile(fileobj=stream))
-    if magic == b"\xfd7zXZ\x00":
-        return cast("BinaryIO", lzma.LZMAFile(stream))
-    return stream
+    with path.open("rb") as raw:
+        magic = raw.read(6)
+        raw.seek(0)
+        if magic.startswith(b"\x1f\x8b"):
+            with gzip.GzipFile(fileobj=raw) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        elif magic == b"\xfd7zXZ\x00":
+            with lzma.LZMAFile(raw) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        else:
+            yield raw
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
+def _chunks(path: Path) -> Generator[bytes]:
     """The file as UTF-8 bytes, bounded; UTF-16 with a byte order mark, as PowerShell writes it, is converted."""
     try:
         with _open(path) as stream:
@@ -118,10 +123,11 @@ def sniff(path: str | Path) -> bool:
     """Whether a file begins like a sanitizer report, text or XML; never raises."""
     try:
         head = b""
-        for chunk in _chunks(Path(path)):
-            head += chunk
-            if len(head) >= _HEAD:
-                break
+        with closing(_chunks(Path(path))) as chunks:
+            for chunk in chunks:
+                head += chunk
+                if len(head) >= _HEAD:
+                    break
     except ReportInvalid:
         return False
     return looks_like_xml(head) or _REPORT_LINE.search(head) is not None
@@ -147,15 +153,16 @@ def _read_into(builder: ReportBuilder, path: Path, prefix: str | None) -> _Reade
     """Read one file to its end."""
     reader: _Reader | None = None
     size, binary = 0, False
-    for chunk in _chunks(path):
-        if reader is None:
-            binary = b"\x00" in chunk[:_HEAD]
-            xml = looks_like_xml(chunk[:_HEAD])
-            reader = XmlReportReader(builder) if xml else TextReportReader(prefix, builder)
-        size += len(chunk)
-        reader.feed(chunk)
-        if binary and size > _BINARY_PATIENCE and not reader.outcome.recognized:
-            break
+    with closing(_chunks(path)) as chunks:
+        for chunk in chunks:
+            if reader is None:
+                binary = b"\x00" in chunk[:_HEAD]
+                xml = looks_like_xml(chunk[:_HEAD])
+                reader = XmlReportReader(builder) if xml else TextReportReader(prefix, builder)
+            size += len(chunk)
+            reader.feed(chunk)
+            if binary and size > _BINARY_PATIENCE and not reader.outcome.recognized:
+                break
     if reader is None:
         raise _refuse(path, 0, False)
     reader.finish()

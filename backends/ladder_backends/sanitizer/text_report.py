@@ -252,8 +252,11 @@ class TextReportReader:
         if draft is None or draft.head.kind in RUN_KINDS:
             if draft is not None:
                 draft.lines.append(line)
-            elif not stream.in_note and parse_continuation(body)[0] is None:
-                self.report.unknown_lines += 1
+            elif not stream.in_note:
+                if parse_continuation(body)[0] is None:
+                    self.report.unknown_lines += 1
+                else:
+                    self.outcome.orphan()
             return
         effect, again = parse_continuation(body)
         if effect is None:

@@ -1,0 +1,138 @@
+"""Report files: formats told by content, several as one, and a clear line for everything else."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+from pathlib import Path
+
+import pytest
+
+from ladder_backends.errors import ReportInvalid
+from ladder_backends.sanitizer import exit_code, expand, read_report, sniff
+
+REPORTS = Path(__file__).parent / "reports"
+LOG = REPORTS / "logs" / "memcheck-oob.log"
+XML = REPORTS / "xml" / "memcheck_vector_add_oob.xml"
+
+
+@pytest.mark.parametrize("path", [LOG, XML], ids=["text", "xml"])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+def test_packed_reports(tmp_path: Path, path: Path, pack: object) -> None:
+    packed = tmp_path / "report"
+    packed.write_bytes(pack(path.read_bytes()))  # type: ignore[operator]
+    assert sniff(packed)
+    assert read_report(packed).findings == read_report(path).findings
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_byte_order_marks(tmp_path: Path, encoding: str) -> None:
+    marked = tmp_path / "report.log"
+    marked.write_bytes(LOG.read_text().replace("\n", "\r\n").encode(encoding))
+    assert sniff(marked)
+    report = read_report(marked)
+    assert (len(report.findings), report.unknown_lines, report.complete) == (24, 0, True)
+
+
+def test_several_files_by_macro_pattern_and_name(tmp_path: Path) -> None:
+    for name in ("log.11", "log.12"):
+        (tmp_path / name).write_bytes(LOG.read_bytes())
+    for given in (
+        [tmp_path / "log.%p"],
+        [str(tmp_path / "log.*")],
+        [tmp_path / "log.11", str(tmp_path / "log.12"), tmp_path / "log.%q{RANK}"],
+    ):
+        report = read_report(given)
+        assert len(report.findings) == 48
+        assert [finding.index for finding in report.findings] == list(range(48))
+        assert {finding.origin for finding in report.findings} == {
+            str(tmp_path / "log.11"),
+            str(tmp_path / "log.12"),
+        }
+        assert report.summary["errors"] == 48
+        assert len(report.groups) == 1
+        assert (report.ran, report.complete) == (True, True)
+
+
+def test_one_of_several_that_did_not_run_leaves_the_whole_incomplete(tmp_path: Path) -> None:
+    (tmp_path / "r0").write_text("========= COMPUTE-SANITIZER\nx\n========= ERROR SUMMARY: 0 errors\n")
+    (tmp_path / "r1").write_text("========= COMPUTE-SANITIZER\n========= Error: Device not supported\n")
+    for names in (["r0", "r1"], ["r1", "r0"]):
+        report = read_report([tmp_path / name for name in names])
+        assert (report.ran, report.complete, exit_code(report)) == (True, False, 2)
+        assert report.reason is not None
+        assert "r1: Device not supported" in report.reason
+    assert exit_code(read_report(tmp_path / "r0")) == 0
+
+
+def test_text_and_xml_together(tmp_path: Path) -> None:
+    report = read_report([LOG, XML])
+    assert len(report.findings) == 49
+    assert report.complete
+
+
+def test_literal_percent_and_brackets(tmp_path: Path) -> None:
+    odd = tmp_path / "log[1] %p.txt"
+    odd.write_bytes(LOG.read_bytes())
+    assert expand([odd]) == [odd]
+    assert len(read_report(odd).findings) == 24
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"", "is empty"),
+        (b"hello\nworld\n", "not a sanitizer report"),
+        (b"===== test session starts =====\n===== 3 passed =====\n", "not a sanitizer report"),
+        (
+            b"==1234== Memcheck, a memory error detector\n==1234== ERROR SUMMARY: 0 errors\n",
+            "not a sanitizer report",
+        ),
+        (b"<html><body>hello</body></html>", "not a sanitizer report"),
+        (b"<?xml version='1.0'?><testsuite/>", "not a sanitizer report"),
+        (os.urandom(64) + b"\x00" * 100_000, "--read"),
+        (b"\x7fELF\x02\x01\x01\x00" + bytes(range(256)) * 600, "--read"),
+        (b"\x00", "--read"),
+        (b"\n\n\n", "not a sanitizer report"),
+        (b"=========", "not a sanitizer report"),
+        (b"========= \n", "not a sanitizer report"),
+        (b"=========     odd\n", "not a sanitizer report"),
+        (b"\x1f\x8b", "cannot be unpacked"),
+        (gzip.compress(b"x" * 9999)[:40], "cannot be unpacked"),
+        (lzma.compress(os.urandom(9999))[:400], "cannot be unpacked"),
+    ],
+    ids=lambda value: repr(value[:12]) if isinstance(value, bytes) else "",
+)
+def test_what_is_no_report(tmp_path: Path, raw: bytes, words: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(raw)
+    assert not sniff(path)
+    with pytest.raises(ReportInvalid) as caught:
+        read_report(path)
+    assert words in caught.value.line()
+    assert "\n" not in caught.value.line()
+    assert str(path) in caught.value.line()
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    for path, words in ((tmp_path / "none.log", "does not exist"), (tmp_path, "folder")):
+        assert not sniff(path)
+        with pytest.raises(ReportInvalid, match=words):
+            read_report(path)
+    with pytest.raises(ReportInvalid, match="no file matches"):
+        read_report(tmp_path / "log.%p")
+    with pytest.raises(ReportInvalid, match="no report was named"):
+        read_report([])
+
+
+def test_one_bad_file_among_several_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bad.log").write_text("hello\n")
+    with pytest.raises(ReportInvalid, match=r"bad\.log"):
+        read_report([LOG, tmp_path / "bad.log"])
+
+
+def test_report_behind_much_output_and_binary(tmp_path: Path) -> None:
+    path = tmp_path / "run.log"
+    path.write_bytes(b"\x00\xff binary\n" + b"progress 12%\r" * 20_000 + b"\n" + LOG.read_bytes())
+    assert len(read_report(path).findings) == 24
