@@ -216,6 +216,15 @@ async def test_a_focus_typed_in_the_console_is_followed(stand: Make) -> None:
     assert len(one.of(FocusChanged)) == 1
 
 
+async def test_a_host_thread_typed_in_the_console_keeps_the_lane(stand: Make) -> None:
+    one = stand()
+    await one.debugger.open(dump_target("vector-add"))
+    before = await one.debugger.focus()
+    await one.debugger.console("thread 1")
+    assert await one.debugger.focus() == before
+    assert {change.focus for change in one.of(FocusChanged) if isinstance(change, FocusChanged)} <= {before}
+
+
 async def test_the_engine_completes(stand: Make) -> None:
     one = stand()
     await one.debugger.open(dump_target("vector-add"))

@@ -14,7 +14,7 @@ from typing import ClassVar
 from ladder_backends.cuda_gdb.focus import FOCUS_QUERY, FOCUS_SCHEMA, focus_of, switch_command
 from ladder_backends.cuda_gdb.opening import CheckedDump, check_dump, tell_story
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
-from ladder_backends.cuda_gdb.tables import blocks_of, kernels_of, lanes_of, thread_runs, warps_of
+from ladder_backends.cuda_gdb.tables import block_warps, blocks_of, kernels_of, thread_runs
 from ladder_backends.cuda_gdb.type_names import plain_type
 from ladder_backends.debugger.contract import Capability, FocusRefused, StepKind
 from ladder_backends.debugger.probe import Probe
@@ -29,7 +29,7 @@ from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, Br
 from ladder_backends.model.events import EngineNotice, Event, FocusChanged, TargetStopped
 from ladder_backends.model.focus import Dim3, Focus, FocusLevel, format_coordinate
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow
-from ladder_backends.model.grid import LANES, BlockRange, Instruction, Kernel, Lane, LaneState, ThreadRun, Warp
+from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.text import clean_line
@@ -105,6 +105,9 @@ class CudaGdbDebugger(GdbDialect):
         """Hand an event on, unless it is a warning that says nothing, or what the stop says anyway."""
         if isinstance(event, EngineNotice) and any(words in event.text for words in _NOISE):
             return
+        if isinstance(event, FocusChanged) and event.focus is None:
+            # A notice names the host thread only; the device focus is as it was, until it is asked for.
+            event = replace(event, focus=self._focus)
         super().emit(event)
 
     async def after_console(self) -> None:
@@ -118,7 +121,7 @@ class CudaGdbDebugger(GdbDialect):
         if focus != before:
             self.selected_frame = 0
             window = await self.frames(0, 1)
-            self.emit(FocusChanged(focus, window.frames[0] if window.frames else None))
+            super().emit(FocusChanged(focus, window.frames[0] if window.frames else None))
 
     # -- opening
 
@@ -298,28 +301,34 @@ class CudaGdbDebugger(GdbDialect):
             self.command(f"-cuda-info-warps device {device} sm {sm}"),
             self.command(f"-cuda-info-lanes device {device} sm {sm} warp {warp}"),
         )
-        kernel = next((each for each in kernels if each.number == here.index("kernel")), None)
-        found = warps_of(
-            table.results,
-            device=device,
-            sm=sm,
-            kernel=here.index("kernel"),
-            block=block,
-            block_dim=kernel.block_dim if kernel else None,
-        )
-        exact = lanes_of(lanes.results)
-        return tuple(_with_lanes(each, exact) if each.number == warp else each for each in found)
+        return block_warps(here, kernels, table.results, lanes.results)
 
     async def _warps_elsewhere(self, focus: Focus) -> Sequence[Warp]:
-        """Warps of a block that is not the focused one: only a focus there tells on which SM it is."""
-        before = self._focus
-        wanted = Focus.of(kernel=focus.get("kernel"), block=focus.get("block"))
-        reached = await self.switch(wanted)
-        try:
-            return await self.warps(reached)
-        finally:
-            if before is not None:
-                await self.switch(before)
+        """Warps of a block that is not the focused one: only a focus there tells on which SM it is.
+
+        The move there, the questions and the move back are sent together, so that no other command comes between.
+        """
+        kernels = await self.kernels()
+        back = switch_command(self._focus) if self._focus is not None else None
+        there = Focus.of(kernel=focus.get("kernel"), block=focus.get("block"))
+        moved, table, lanes, *_ = await asyncio.gather(
+            self.command(switch_command(there)),
+            self.command("-cuda-info-warps"),
+            self.command("-cuda-info-lanes"),
+            *((self.command(back),) if back else ()),
+            return_exceptions=True,
+        )
+        self.selected_frame = 0
+        if isinstance(moved, CommandFailed):
+            raise FocusRefused(moved.command, f"the dump does not hold {there.describe()}", there) from moved
+        for answer in (moved, table, lanes):
+            if isinstance(answer, BaseException):
+                raise answer
+        assert not isinstance(moved, BaseException)
+        assert not isinstance(table, BaseException)
+        assert not isinstance(lanes, BaseException)
+        reached = focus_of(moved.results)
+        return block_warps(reached, kernels, table.results, lanes.results) if reached is not None else ()
 
     # -- the lane
 
@@ -373,12 +382,6 @@ class CudaGdbDebugger(GdbDialect):
             why = f"no SASS: {' and '.join(missing)} not found; pip install nvidia-cuda-{missing[0]}"
             raise CommandFailed(refused.command, why) from refused
         return tuple(replace(each, text=each.text.rstrip()) for each in instructions)
-
-
-def _with_lanes(warp: Warp, exact: Mapping[int, Lane]) -> Warp:
-    if not exact:
-        return warp
-    return replace(warp, lanes=tuple(exact.get(number, Lane(number, LaneState.ABSENT)) for number in range(LANES)))
 
 
 def _plain_name(name: str) -> str:

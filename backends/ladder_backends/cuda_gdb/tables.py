@@ -6,11 +6,12 @@ and the tables' names differ between versions. Rows of warps and lanes do not re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ladder_backends.gdb.translation import number_of, rows_of, text_of
 from ladder_backends.mi.records import Value
-from ladder_backends.model.focus import Dim3, parse_dim3
+from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.model.grid import LANES, BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp, delinear, linear
 from ladder_backends.model.provenance import Provenance
 
@@ -143,6 +144,36 @@ def warps_of(
         lanes = tuple(_lane(lane, active, divergent, index, block_dim, pc) for lane in range(LANES))
         warps.append(Warp(number, index, sm, device, block, lanes, pc))
     return tuple(sorted(warps, key=lambda warp: warp.index))
+
+
+def block_warps(
+    here: Focus, kernels: Sequence[Kernel], warps: Mapping[str, Value], lanes: Mapping[str, Value]
+) -> tuple[Warp, ...]:
+    """Warps of the block that a focus stands in: the lanes of its own warp exactly, of the others from their masks.
+
+    Args:
+        here: The focus, with its block and hardware coordinates.
+        kernels: All kernels; they tell the extent of a block.
+        warps: The answer to `-cuda-info-warps` for the focus's SM.
+        lanes: The answer to `-cuda-info-lanes` for its warp.
+    """
+    block, number = here.dim3("block"), here.index("kernel")
+    if block is None:
+        return ()
+    kernel = next((each for each in kernels if each.number == number), None)
+    found = warps_of(
+        warps,
+        device=here.index("device") or 0,
+        sm=here.index("sm") or 0,
+        kernel=number,
+        block=block,
+        block_dim=kernel.block_dim if kernel else None,
+    )
+    exact = lanes_of(lanes)
+    if not exact:
+        return found
+    told = tuple(exact.get(lane, Lane(lane, LaneState.ABSENT)) for lane in range(LANES))
+    return tuple(replace(warp, lanes=told) if warp.number == here.index("warp") else warp for warp in found)
 
 
 def _lane(number: int, active: int, divergent: int, warp: int, block_dim: Dim3 | None, pc: str) -> Lane:
