@@ -14,9 +14,8 @@ pytestmark = pytest.mark.cuda_gdb
 
 @pytest.mark.parametrize(("thread", "i"), [("232,0,0", "1000"), ("240,0,0", "1008"), ("255", "1023")])
 def test_a_lane_by_its_coordinates(ladder_tui, cuda_gdb, vector_add, thread: str, i: str) -> None:
-    answer = ladder_tui(
-        "jump", "--dump", vector_add.dump, "--exe", vector_add.executable, "--block", "3,0,0", "--thread", thread, "--json"
-    )  # fmt: skip
+    files = ["--dump", vector_add.dump, "--exe", vector_add.executable]
+    answer = ladder_tui("jump", *files, "--block", "3,0,0", "--thread", thread, "--json")
     assert (answer.code, answer.err) == (0, "")
     document = answer.json
     x = int(thread.split(",")[0])

@@ -59,3 +59,53 @@ def test_a_case_that_is_damaged_is_one_line(ladder_tui, tmp_path: Path) -> None:
     answer = ladder_tui("open", "half.ladder")
     assert (answer.code, answer.out) == (2, "")
     assert "half.ladder" in answer.complaint
+
+
+WITHOUT = {"LADDER_CUDA_GDB": "/gone"}
+
+
+@pytest.mark.parametrize("thread", range(232, 256))
+def test_without_cuda_gdb_every_lane_of_the_demo_is_answered_by_its_recording(ladder_tui, thread: int) -> None:
+    case = find_demo("vector-add").path
+    answer = ladder_tui("jump", case, "--block", "3", "--thread", str(thread), "--json", environment=WITHOUT)
+    assert answer.code == 0
+    assert "a recording answers" in answer.complaint
+    document = answer.json
+    assert document["source"] == "recording"
+    assert document["reached"]["thread"] == [thread, 0, 0]
+    assert {one["name"]: one["value"] for one in document["locals"]}["i"] == str(768 + thread)
+
+
+def test_without_cuda_gdb_what_was_not_recorded_is_not_made_up(ladder_tui) -> None:
+    case = find_demo("vector-add").path
+    answer = ladder_tui("jump", case, "--block", "3", "--thread", "40", environment=WITHOUT)
+    assert answer.code != 0
+    assert "i = " not in answer.out
+    assert "not in this recording" in answer.out + answer.err
+
+
+@pytest.mark.parametrize("demo", CASES, ids=lambda demo: demo.name)
+def test_every_shipped_case_without_cuda_gdb(ladder_tui, demo) -> None:
+    answer = ladder_tui("demo", demo.name, "--json", environment=WITHOUT)
+    document = answer.json
+    if demo.name != "race":
+        assert document["jump"]["source"] == "recording"
+        assert document["jump"]["frame"]["line"] is not None
+
+
+@pytest.mark.cuda_gdb
+@pytest.mark.parametrize("demo", [demo for demo in CASES if demo.name != "race"], ids=lambda demo: demo.name)
+def test_recording_and_engine_agree(ladder_tui, cuda_gdb, demo) -> None:
+    recorded = ladder_tui("jump", demo.path, "--json", environment=WITHOUT).json
+    asked = ladder_tui("jump", demo.path, "--json").json
+    for document in (recorded, asked):
+        # Why there are no locals is told by the executable, which only an engine's user needs to have.
+        del document["seconds"], document["source"], document["note"]
+    assert recorded == asked
+
+
+def test_replay_of_a_shipped_recording(ladder_tui) -> None:
+    answer = ladder_tui("replay", find_demo("vector-add").path, "--json")
+    assert answer.code == 0
+    assert answer.json["source"] == "recording"
+    assert answer.json["frames"][0]["function"] == "vadd"

@@ -77,3 +77,16 @@ def test_lock_holds_hashes_and_no_addresses() -> None:
 
 def test_no_test_package_markers() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
+
+
+def test_shipped_recordings_name_no_machine() -> None:
+    from ladder_backends.case import open_files
+    from ladder_backends.recording import read_recording
+    from ladder_demos.catalogue import DEMOS, DemoKind
+
+    for demo in (one for one in DEMOS if one.kind is DemoKind.CASE):
+        for path in open_files([demo.path]).recordings:
+            recording = read_recording(path)
+            assert recording.argv[0] == "cuda-gdb"
+            for entry in recording.entries:
+                assert not re.search(rb"/(root|work|home/(?!user/))", entry.raw), (demo.name, entry.raw)
