@@ -69,6 +69,7 @@ class ReportBuilder:
         self._ids: dict[_Key, str] = {}
         self._cause: int | None = None
         self._last_api: tuple[int, int | None] | None = None
+        self._last_host: tuple[CodeLocation, ...] = ()
 
     def begin_origin(self, origin: str) -> None:
         """Begin another file or rank: nothing in it follows from what came before."""
@@ -101,7 +102,7 @@ class ReportBuilder:
         first = sides[0] if sides else None
         at = first.location if first is not None else draft.at or NOWHERE
         stacks = draft.stacks
-        host = tuple(stacks[0].frames) if stacks else ()
+        host = self._shared(stacks[0].frames) if stacks else ()
         user = user_frame(host) if host and kind in _HOST_KINDS else None
         access, space = draft.access, draft.space
         if kind is FindingKind.LEAK and host:
@@ -146,6 +147,13 @@ class ReportBuilder:
         if old is None:
             self._file(finding, user)
         return finding
+
+    def _shared(self, frames: list[CodeLocation]) -> tuple[CodeLocation, ...]:
+        """The frames as a tuple, the same one for record after record of one bug."""
+        host = tuple(frames)
+        if host != self._last_host:
+            self._last_host = host
+        return self._last_host
 
     def _places(self, draft: RecordDraft) -> tuple[Side, ...]:
         if draft.sides is not None:

@@ -1,0 +1,85 @@
+"""Sanitizer reports: how fast text and XML are read, and 100,000 findings grouped while they come in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ladder_backends.model.finding import Report
+from ladder_backends.sanitizer import TextReportReader, XmlReportReader
+
+REPORTS = Path(__file__).resolve().parent.parent / "sanitizer" / "reports"
+CHUNK = 1 << 16
+ROUNDS = 3
+FLOOD = 100_000
+
+RECORD = b"""\
+========= Invalid __global__ read of size 4 bytes
+=========     at vadd(const float *, const float *, float *, int)+0x370 in /home/user/ladder/vector_add_oob.cu:%d
+=========     by thread (%d,0,0) in block (%d,0,0)
+=========     Access to 0x%x is out of bounds
+=========     and is %d bytes after the nearest allocation at 0x7f586c800000 of size 4,000 bytes
+=========     Saved host backtrace up to driver entry point at kernel launch time
+=========         Host Frame: main in /home/user/ladder/vector_add_oob.cu:19 [0x1656]
+=========                        in /home/user/ladder/build/vector_add_oob
+=========
+"""
+
+
+def flood(count: int, bugs: int) -> bytes:
+    """A log of `count` records, no two of one lane, on `bugs` different lines."""
+    records = [
+        RECORD % (10 + number % bugs, number % 256, number // 256, 0x7F586C800FA0 + 4 * number, 1 + 4 * number)
+        for number in range(count)
+    ]
+    return b"".join((b"========= COMPUTE-SANITIZER\n", *records, b"========= ERROR SUMMARY: %d errors\n" % count))
+
+
+def read(raw: bytes, reader: TextReportReader | XmlReportReader) -> tuple[Report, float, float]:
+    """The report, the seconds it took, and the seconds of the slowest piece of 64 KiB."""
+    worst = 0.0
+    began = time.perf_counter()
+    for start in range(0, len(raw), CHUNK):
+        piece = time.perf_counter()
+        reader.feed(raw[start : start + CHUNK])
+        worst = max(worst, time.perf_counter() - piece)
+    reader.finish()
+    return reader.report, time.perf_counter() - began, worst
+
+
+def split(raw: bytes) -> float:
+    """Seconds to cut the same bytes into lines of text and look at each."""
+    began = time.perf_counter()
+    kept = [line for line in raw.decode().split("\n") if line.startswith("=========")]
+    assert kept
+    return time.perf_counter() - began
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    """Text of one bug, text with deep Python stacks, XML; then the flood."""
+    one = flood(75_000, 1)
+    deep = (REPORTS / "logs" / "triton-oob.log").read_bytes() * 500
+    for name, raw in (("text, 75,000 records", one), ("text, deep Python stacks", deep)):
+        times = [read(raw, TextReportReader())[1] for _ in range(ROUNDS)]
+        bare = min(split(raw) for _ in range(ROUNDS))
+        speed, partner = len(raw) / min(times) / 1e6, len(raw) / bare / 1e6
+        size = f"{len(raw) / 1e6:.0f} MB {name}"
+        yield {"what": size, "ours": speed, "unit": "MB/s", "budget": 20.0, "higher_is_better": True}
+        yield {
+            "what": f"{size}, of it",
+            "ours": speed,
+            "unit": "MB/s",
+            "partner": partner,
+            "of": "split into lines",
+            "higher_is_better": True,
+        }
+    xml = (REPORTS / "xml" / "memcheck_vector_add_oob.xml").read_bytes() * 100
+    seconds = min(read(xml, XmlReportReader())[1] for _ in range(ROUNDS))
+    yield {"what": f"{len(xml) / 1e6:.0f} MB XML", "ours": len(xml) / seconds / 1e6, "unit": "MB/s"}
+    report, seconds, worst = read(flood(FLOOD, 1_000), TextReportReader())
+    assert len(report.findings) == FLOOD
+    assert len(report.groups) == 1_000
+    yield {"what": "100,000 findings of 1,000 bugs, grouped", "ours": seconds, "unit": "s"}
+    yield {"what": "slowest 64 KiB of it, garbage collection included", "ours": worst * 1000, "unit": "ms"}
