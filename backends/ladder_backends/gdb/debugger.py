@@ -14,7 +14,7 @@ from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.core_check import check_core
-from ladder_backends.gdb.dialect import RESUME_DEADLINE, GdbDialect
+from ladder_backends.gdb.dialect import GdbDialect
 from ladder_backends.gdb.environment import kept_back, program_environment
 from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
@@ -61,7 +61,7 @@ class GdbDebugger(GdbDialect):
         try:
             if kind is StepKind.RUN and self._stop_at_main:
                 self.events.breakpoints.expect_own()
-                await self.command("-exec-run --start", deadline=RESUME_DEADLINE)
+                await self.run("-exec-run --start")
             else:
                 await super().resume(kind, location)
         except CommandFailed as refused:

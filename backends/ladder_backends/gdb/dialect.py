@@ -271,7 +271,13 @@ class GdbDialect(Debugger):
             command += self.at_thread()
         if kind is StepKind.UNTIL and location:
             command += f" {mi_string(location)}"
+        await self.run(command)
+
+    async def run(self, command: str) -> None:
+        """Send a command that lets the target run; from its acceptance on the target can be interrupted."""
+        stops = self.events.stops
         await self.command(command, deadline=RESUME_DEADLINE)
+        self.events.accepted(stops)
 
     async def interrupt(self) -> None:
         """Stop a running target; where only the engine is busy, interrupt its work."""

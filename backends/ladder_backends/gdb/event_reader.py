@@ -31,6 +31,7 @@ class EventReader:
     Attributes:
         running: The target runs.
         alive: A target process exists.
+        stops: How often the target has stopped or ended.
         thread: The engine's number of the focused thread, or None.
         breakpoints: The engine's breakpoints.
         parameters: The engine's settings that were changed in its command line, by name.
@@ -47,6 +48,7 @@ class EventReader:
         self._threads = 0
         self.running = False
         self.alive = False
+        self.stops = 0
         self.thread: int | None = None
         self.breakpoints = BreakpointTable()
         self.parameters: dict[str, str] = {}
@@ -73,6 +75,11 @@ class EventReader:
             raw = decode(notice.raw[:200]).replace("\n", "␊")
             self._emit(EngineNotice(f"the engine sent a line that is not MI ({notice.why}): {raw}"))
 
+    def accepted(self, stops: int) -> None:
+        """The engine has accepted to run; `stops` is as it was before, and tells whether that is over already."""
+        if self.stops == stops:
+            self._running({})
+
     def read_stream(self, record: StreamRecord) -> None:
         """Take text of the console, target or log stream; the command line shows the console's own."""
         kept = self.log if record.kind == "&" else self.said
@@ -91,6 +98,7 @@ class EventReader:
     def _stopped(self, results: Mapping[str, Value]) -> None:
         at = time.monotonic()
         self.running = False
+        self.stops += 1
         reason = results.get("reason")
         if isinstance(reason, str) and reason.startswith("exited"):
             self._exited(results)
@@ -106,6 +114,7 @@ class EventReader:
         """An engine may accept to run and then refuse, as with more watchpoints than the hardware has."""
         if answer.cls == "error" and self.running:
             self.running = False
+            self.stops += 1
             words = text_of(answer.results.get("msg")) or "the engine refused to run"
             focus = self._focus_of({"thread-id": str(self.thread)}) if self.thread is not None else None
             self._emit(TargetStopped("error", words, None, focus, time.monotonic(), fault=True))
@@ -129,6 +138,7 @@ class EventReader:
         if self._groups:
             return
         self._threads = 0
+        self.stops += 1
         # The stop record that follows tells more; a killed or detached target has none.
         self.running = False
         self.alive = False

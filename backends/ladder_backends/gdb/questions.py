@@ -164,8 +164,8 @@ class Questions:
             interrupted: set[asyncio.Future[ResultRecord]] = set()
             lost = 0
             while late and lost < _LOST_INTERRUPTIONS:
-                # One interruption ends one evaluation; those behind it get a moment of their own. Some interruptions
-                # are lost in the engine's Python.
+                # One interruption ends one evaluation; those behind it get a moment of their own. Some
+                # interruptions are lost in the engine's Python.
                 self._engine.interrupt_engine()
                 done, late = await asyncio.wait(late, timeout=0.3, return_when=asyncio.FIRST_COMPLETED)
                 interrupted |= done

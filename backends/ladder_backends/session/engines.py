@@ -8,13 +8,15 @@ import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
-from ladder_backends.debugger import Debugger
+from ladder_backends.debugger import Debugger, Target
 from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.errors import EngineMissing, LadderError
 from ladder_backends.gdb import GdbDialect
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.transport import EngineCommand, Transport
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.recording import Recorder, ReplayTransport, read_recording
+from ladder_backends.session.recorded_target import recorded_target
 
 
 class Engines:
@@ -50,8 +52,6 @@ class Engines:
         kind = load_debugger(name)
         if not issubclass(kind, GdbDialect):
             raise EngineMissing(f"{name} cannot be played back", "it is no dialect of gdb")
-        from ladder_backends.recording import ReplayTransport, read_recording
-
         held = read_recording(recording)
         return kind(lambda command: ReplayTransport(held), provenance=Provenance.RECORDING)
 
@@ -88,9 +88,15 @@ class Engines:
         Raises:
             RecordingInvalid: The file is no recording.
         """
-        from ladder_backends.recording import read_recording
-
         return read_recording(recording).engine
+
+    def target_of(self, recording: Path) -> Target:
+        """What a recorded engine was pointed at.
+
+        Raises:
+            RecordingInvalid: The file is no recording, or shows nothing.
+        """
+        return recorded_target(read_recording(recording))
 
     async def close(self) -> None:
         """End the engines that nobody took."""
@@ -105,8 +111,6 @@ class Engines:
         assert self._record is not None
         number = next(self._numbers)
         path = self._record if number == 1 else self._record.with_stem(f"{self._record.stem}-{number}")
-        from ladder_backends.recording import Recorder
-
         return Recorder(PtyTransport(command), path)
 
 

@@ -39,6 +39,9 @@ from ladder_backends.session.value_changes import ValueChanges
 RUNNING_AFTER = 0.05
 """Seconds without a stop after which the target is shown as running."""
 
+_NO_LOCALS = "no arguments or locals"
+_NO_SYMBOLS = "no debug information here: build it with -g to see variables"
+
 _STOPPED_CHANGE = Change.RUN | Change.FOCUS | Change.FRAMES | Change.VARIABLES | Change.SOURCE | Change.DISASSEMBLY
 
 
@@ -334,9 +337,7 @@ class Follower:
     def mark(self, window: VariableWindow, frame: Frame | None) -> VariableWindow:
         """Variables of a frame with those marked that differ from the previous stop in its function."""
         if not window.variables and not window.note and frame is not None:
-            lines = frame.place is not None
-            note = "no arguments or locals" if lines else "no debug information here: build it with -g to see variables"
-            window = replace(window, note=note)
+            window = replace(window, note=_NO_LOCALS if frame.place is not None else _NO_SYMBOLS)
         return self._values.mark(window, frame.function if frame is not None else "", self._stop)
 
     def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:

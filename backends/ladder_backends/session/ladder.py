@@ -121,8 +121,9 @@ class Ladder:
         for note in opened.notes:
             self.notice(note, "warning")
         if opened.reports:
-            state.report = await asyncio.to_thread(read_report, opened.reports[0])
-            state.selected_finding = 0 if state.report.findings else None
+            report = await asyncio.to_thread(lambda: read_report(*opened.reports))
+            state.report = report
+            state.selected_finding = 0 if report.findings else None
             state.rung = SANITIZER
             self._notifier.tell(~Change.NONE)
             if self._dump is not None:
