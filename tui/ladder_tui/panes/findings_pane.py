@@ -71,7 +71,7 @@ class FindingsPane(Pane):
         if self._rows.query:
             return f"no finding holds “{self._rows.query}”; / and Enter shows all again"
         if report is None:
-            return "open a sanitizer report, or run: ladder-tui sanitize -- PROGRAM"
+            return "no report is open; start with: ladder-tui open LOG [DUMP] [PROGRAM]"
         if not report.ran:
             return report.reason or ""
         return "" if report.reason or not report.complete else "the tool looked and found nothing"
