@@ -111,7 +111,7 @@ def rows() -> Iterator[dict[str, Any]]:
         source.write_text(PROGRAM)
         subprocess.run(["gcc", "-g", "-O0", "-o", program, source], check=True)
         yield from _steps(program)
-    yield from _first_paint()
+        yield from _first_paint(Path(folder))
 
 
 def _open_ours(program: Path) -> Terminal:
@@ -172,19 +172,24 @@ def _peer(argv: list[str]) -> Terminal:
     return peer
 
 
-def _first_paint() -> Iterator[dict[str, Any]]:
-    ours, trivial = [], []
-    code = OURS.split("target =")[0] + "LadderApp(Ladder()).run()\n"
-    for _ in range(7):
-        for found, script, sign, keys in ((ours, code, b"hardware", b"q"), (trivial, TRIVIAL, b"READY", b"\x11")):
-            terminal = Terminal([sys.executable, "-c", script], **SIZE)
-            found.append(terminal.read_until(sign) * 1000)
+def _first_paint(folder: Path) -> Iterator[dict[str, Any]]:
+    """From the start of Python to the first frame; bytecode is at hand, as after an installation."""
+    compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    ours_code = OURS.split("target =")[0] + "LadderApp(Ladder()).run()\n"
+    runs = {"ours": (ours_code, b"hardware", b"q"), "trivial": (TRIVIAL, b"READY", b"\x11")}
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for turn in range(9):
+        for name, (code, sign, keys) in runs.items():
+            terminal = Terminal([sys.executable, "-c", code], **SIZE, extra=compiled)
+            milliseconds = terminal.read_until(sign) * 1000
+            if turn:
+                found[name].append(milliseconds)
             terminal.close(keys)
     yield {
         "what": "first paint",
-        "ours": statistics.median(ours),
+        "ours": statistics.median(found["ours"]),
         "unit": "ms",
-        "partner": statistics.median(trivial),
+        "partner": statistics.median(found["trivial"]),
         "of": "a trivial Textual app",
         "budget": 1.3,
     }

@@ -48,7 +48,6 @@ class Action:
         call: Textual action string: `resume('next')`.
         scope: `workspace` anywhere, `list` in every view, or the id of a pane.
         needs: What has to be so.
-        priority: Reached before the focused view: run control, and keys after which the next key goes elsewhere.
         hinted: The status bar may offer it.
     """
 
@@ -60,7 +59,6 @@ class Action:
     call: str
     scope: str = "workspace"
     needs: Need = Need.NOTHING
-    priority: bool = False
     hinted: bool = False
 
     @property
@@ -105,31 +103,29 @@ _CAN_STEP = Need.RUN_CONTROL | Need.STOPPED
 ACTIONS: tuple[Action, ...] = (
     # Run control
     Action("run.next", ("n", "f10"), "next", "Run to the next line of this function", _RUN, "resume('next')",
-           needs=_CAN_STEP, priority=True, hinted=True),
+           needs=_CAN_STEP, hinted=True),
     Action("run.step", ("s", "f11"), "step", "Run to the next line, into calls", _RUN, "resume('step')",
-           needs=_CAN_STEP, priority=True, hinted=True),
+           needs=_CAN_STEP, hinted=True),
     Action("run.finish", ("f", "shift+f11"), "finish", "Run until this function returns", _RUN,
-           "resume('finish')", needs=_CAN_STEP, priority=True, hinted=True),
+           "resume('finish')", needs=_CAN_STEP, hinted=True),
     Action("run.continue", ("c", "f5"), "continue", "Run on, or start the program", _RUN, "resume('continue')",
-           needs=Need.RUN_CONTROL, priority=True, hinted=True),
+           needs=Need.RUN_CONTROL, hinted=True),
     Action("run.until", ("u",), "until", "Run to the cursor's line of the source", _RUN, "until",
-           needs=_CAN_STEP, priority=True),
+           needs=_CAN_STEP),
     Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
-           _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, priority=True, hinted=True),
-    Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",
-           priority=True),
+           _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, hinted=True),
+    Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt"),
     # Going places
-    Action("pane.go", ("w",), "panes", "Go to a pane: then its letter", _GO, "panes", priority=True,
+    Action("pane.go", ("w",), "panes", "Go to a pane: then its letter", _GO, "panes",
            hinted=True),
     Action("pane.zoom", ("z",), "zoom", "Give the whole screen to this pane, or give it back", _GO, "zoom"),
     Action("pane.next", ("tab",), "next pane", "Go to the next pane", _GO, "next_pane(1)"),
     Action("pane.previous", ("shift+tab",), "previous pane", "Go to the pane before", _GO, "next_pane(-1)"),
-    Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto", priority=True,
+    Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto",
            hinted=True),
-    Action("search", ("slash",), "search", "Search in this view; empty repeats the last search", _GO, "search",
-           priority=True),
+    Action("search", ("slash",), "search", "Search in this view; empty repeats the last search", _GO, "search"),
     Action("console", ("colon",), "console", "Type a command to the engine; Esc leaves", _TELL, "console",
-           needs=Need.CONSOLE, priority=True, hinted=True),
+           needs=Need.CONSOLE, hinted=True),
     Action("rung.hardware", ("0",), "hardware", "Show the hardware rung", _GO, "rung('hardware')"),
     Action("rung.gdb", ("1",), "gdb", "Show the gdb rung", _GO, "rung('gdb')"),
     Action("rung.sanitizer", ("2",), "sanitizer", "Show the sanitizer rung", _GO, "rung('sanitizer')"),
@@ -137,8 +133,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rung.rocgdb", ("4",), "rocgdb", "Show the rocgdb rung", _GO, "rung('rocgdb')"),
     Action("rung.ranks", ("5",), "ranks", "Show the ranks rung", _GO, "rung('ranks')"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
-    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "command_palette",
-           priority=True),
+    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "command_palette"),
     Action("quit", ("q", "ctrl+q"), "quit", "Leave; asks before it ends something", _GO, "request_quit"),
     # In every view
     Action("list.up", ("up",), "up", "Move up", _VIEW, "move(-1)", "list"),
@@ -195,7 +190,8 @@ def bindings_for(scope: str) -> list[BindingType]:
             action.call,
             action.description,
             show=False,
-            priority=action.priority,
+            # Decided before the next key is looked at: what is typed ahead then meets the right view.
+            priority=scope == "workspace",
             id=action.id,
         )
         for action in actions_of(scope)

@@ -104,7 +104,6 @@ class LadderApp(App[int]):
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another theme."""
-        self.tasks: set[asyncio.Task[None]] = set()
         self._theme_error = ""
         self.palette = self._load_palette(name)
         self.workspace.set_palette(self.palette)
@@ -143,6 +142,15 @@ class LadderApp(App[int]):
             await self.ladder.close()
         except LadderError as error:
             _LOG.warning("an engine did not end: %s", error.line())
+
+    @property
+    def failure(self) -> Exception | None:
+        """What ended the console although nobody asked for it, or None."""
+        return self._exception
+
+    def _fatal_error(self) -> None:
+        # Textual would print the traceback over the terminal; whoever runs the app takes `failure` to the log file.
+        self._close_messages_no_wait()
 
     def _settled(self) -> None:
         gc.collect()

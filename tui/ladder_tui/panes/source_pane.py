@@ -264,7 +264,7 @@ class SourcePane(Pane):
         if debug is not None and debug.frames.frames:
             inner = next((one for one in debug.frames.frames if one.level == debug.selected_frame), None)
             if inner is not None:
-                state.append(Cell(inner.function, "muted"))
+                state.append(Cell((" " if state else "") + inner.function, "muted"))
         where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
         end = (Cell(where, "focus"),) if where else self.tab_cells()
         return Title(basename(self._place.file), tuple(state), end)

@@ -142,7 +142,7 @@ class VariablesPane(Pane):
         """Ask for an expression; it is evaluated again at every stop."""
 
         def evaluate(text: str) -> None:
-            self.focus(scroll_visible=False)
+            self.take_focus()
             if text.strip():
                 self.work(self._ask(text.strip()))
 

@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 INTERRUPT_TWICE = 2.0
 """Seconds within which a second Ctrl-C offers more than an interrupt."""
 
-_FIRST = frozenset(
-    action.call.partition("(")[0] for action in ACTIONS if action.priority and len(action.keys[0].split("+")) == 1
+_ALWAYS_COMMANDS = frozenset(
+    {"ctrl+c", "ctrl+p", "ctrl+q", "shift+f11", *(f"f{number}" for number in range(1, 13))}
 )
-"""Actions that a letter calls before the focused view sees it."""
-
-_BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
+"""Keys that are commands even where text is typed."""
 
 
 def read_place(text: str) -> int | Focus:
@@ -69,6 +67,7 @@ class Commands(Screen[None]):
 
     _last_interrupt = float("-inf")
     _chord = False
+    _is_text = False
 
     @property
     def _home(self) -> Workspace:
@@ -97,8 +96,8 @@ class Commands(Screen[None]):
     # Keys ------------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Letters are text where text is typed; nothing else is ever refused without saying why."""
-        return not (action in _FIRST and self._typing())
+        """Keys are text where text is typed; nothing else is ever refused without saying why."""
+        return not (self._is_text and hasattr(Commands, f"action_{action}"))
 
     def take_key(self, event: events.Key) -> bool:
         """Look at a key before anything else does.
@@ -108,6 +107,7 @@ class Commands(Screen[None]):
         """
         home = self._home
         home.notice_line.hide()
+        self._is_text = self._typing() and event.key not in _ALWAYS_COMMANDS
         if not self._chord:
             return False
         self._chord = False
@@ -180,6 +180,9 @@ class Commands(Screen[None]):
         """Stop the target; the second time in two seconds offers more."""
         home = self._home
         app = home.ladder_app
+        if home.prompt.display:
+            home.prompt.close()
+            return
         now = app.clock()
         twice = now - self._last_interrupt < INTERRUPT_TWICE
         self._last_interrupt = now
@@ -225,7 +228,7 @@ class Commands(Screen[None]):
         here = (
             visible.index(self.focused.id) if self.focused and self.focused.id in visible else -1 if step > 0 else 0
         )
-        home.panes[visible[(here + step) % len(visible)]].focus(scroll_visible=False)
+        home.panes[visible[(here + step) % len(visible)]].take_focus()
 
     def action_goto(self) -> None:
         """Ask for a line or a place in the grid."""
@@ -258,7 +261,7 @@ class Commands(Screen[None]):
             return
 
         def search(needle: str) -> None:
-            view.focus(scroll_visible=False)
+            view.take_focus()
             if not view.search(needle):
                 self._say(f"not found: {needle}" if needle else "nothing to repeat: type what to search")
 

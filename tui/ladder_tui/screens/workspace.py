@@ -72,7 +72,7 @@ class Workspace(Commands, Screen[None]):
         self.rung_bar = RungBar(self.ladder.state, self.go_to_rung, palette=self.palette)
         self.status_bar = StatusBar(self.ladder, self.perform, palette=self.palette, clock=app.clock)
         self.notice_line = NoticeLine(palette=self.palette)
-        self.prompt = Prompt(id="prompt")
+        self.prompt = Prompt(palette=self.palette)
         self.too_small = TooSmall(palette=self.palette)
         yield self.rung_bar
         yield self.area
@@ -149,7 +149,7 @@ class Workspace(Commands, Screen[None]):
         away = focused is None or (focused.id in self.panes and (focused.id not in visible or rung != self._rung))
         self._rung = rung
         if wanted and away:
-            self.set_focus(self.panes[wanted], scroll_visible=False)
+            self.panes[wanted].take_focus()
 
     def _ask_for_visible_rows(self) -> None:
         """Tell the session how much of a stop is seen, so that it asks the engine for no more."""

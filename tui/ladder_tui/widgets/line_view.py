@@ -259,6 +259,10 @@ class LineView(Widget, can_focus=True):
 
     _follow_cursor = True
 
+    def take_focus(self) -> None:
+        """Have the keys at once; `focus` would wait for a later turn of the loop, and keys typed ahead with it."""
+        self.screen.set_focus(self, scroll_visible=False)
+
     def move_cursor(self, index: int) -> None:
         """Select another row and bring it into view."""
         self._follow_cursor = True

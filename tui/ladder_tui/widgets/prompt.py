@@ -3,36 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Horizontal
-from textual.content import Content
-from textual.widgets import Input, Static
+from textual import events
+from textual.widget import Widget
+
+from ladder_backends.text import clean_line
+from ladder_tui.widgets.line_editor import LineEditor
+from ladder_tui.widgets.line_view import LineView
+from ladder_tui.widgets.row import Cell, Row, width_of
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
 
 
-class Prompt(Horizontal):
+class Prompt(LineView):
     """Asks for a line of text; Enter gives it to who asked, Esc gives it to nobody."""
 
-    BLANK = True
-    DEFAULT_CSS = """
-    Prompt { layer: notice; dock: bottom; width: 1fr; height: 1; display: none; }
-    Prompt Static { width: auto; height: 1; padding: 0 1; color: $primary; text-style: bold; background: $surface; }
-    Prompt Input, Prompt Input:focus {
-        width: 1fr; height: 1; border: none; padding: 0; background: $surface; color: $foreground;
-    }
-    """
+    HAS_TITLE = False
+    HAS_CURSOR = False
+    TAKES_TEXT = True
+    BINDINGS: ClassVar = []
+    DEFAULT_CSS = "Prompt { layer: notice; dock: bottom; width: 1fr; height: 1; display: none; }"
 
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, *, palette: Palette) -> None:
+        super().__init__(id="prompt", palette=palette)
+        self._editor = LineEditor()
+        self._label = ""
+        self._placeholder = ""
         self._give: Callable[[str], None] | None = None
+        self._back: Widget | None = None
 
-    def compose(self) -> ComposeResult:
-        """A label and a field."""
-        yield Static("", markup=False)
-        field = Input(compact=True, select_on_focus=False)
-        field.cursor_blink = False
-        yield field
+    @property
+    def row_count(self) -> int:
+        """One line."""
+        return 1
+
+    def row(self, index: int) -> Row:
+        """Label, text with the cursor in it, or what could be typed."""
+        text, at = self._editor.text, self._editor.position
+        label = Cell(f" {self._label} ", "prompt")
+        if not text:
+            return Row(
+                (label, Cell(self._placeholder[:1] or " ", "rung-active"), Cell(self._placeholder[1:], "muted"))
+            )
+        # A long line is shown round its cursor.
+        room = max(8, self.body_width - width_of([label]) - 2)
+        start = max(0, at - room + 1)
+        under = text[at : at + 1] or " "
+        after = text[at + 1 : start + room]
+        return Row((label, Cell(text[start:at], "input"), Cell(under, "rung-active"), Cell(after, "input")))
 
     def ask(self, label: str, give: Callable[[str], None], *, initial: str = "", placeholder: str = "") -> None:
         """Show the line and take the focus.
@@ -43,32 +63,37 @@ class Prompt(Horizontal):
             initial: Text to start from.
             placeholder: What to write, shown while nothing is.
         """
-        self._give = give
-        self.query_one(Static).update(Content(label))
-        field = self.query_one(Input)
-        field.value = initial
-        field.placeholder = placeholder
-        field.cursor_position = len(initial)
+        self._label, self._give, self._placeholder = label, give, placeholder
+        self._editor.set(initial)
+        self._back = self.screen.focused
         self.display = True
-        # At once: the next keys of a burst must not reach the pane that had the focus.
-        self.screen.set_focus(field)
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        give, text = self._give, event.value
-        self.close()
-        if give is not None:
-            give(text)
+        self.repaint()
+        self.take_focus()
 
     def close(self) -> None:
-        """Take the line away without giving anything."""
+        """Take the line away without giving anything; the keys go where they were."""
         self._give = None
         self.display = False
+        if self._back is not None and self._back.is_attached:
+            self.screen.set_focus(self._back, scroll_visible=False)
+        self._back = None
 
     def on_key(self, event: events.Key) -> None:
-        """Esc and Ctrl-G cancel."""
-        if event.key in ("escape", "ctrl+g"):
-            event.stop()
-            event.prevent_default()
+        """Text, an editor's keys, Enter and Esc; nothing goes further."""
+        event.stop()
+        event.prevent_default()
+        if event.key == "enter":
+            give, text = self._give, self._editor.text
             self.close()
+            if give is not None:
+                give(text)
+        elif event.key in ("escape", "ctrl+g", "ctrl+c"):
+            self.close()
+        elif self._editor.press(event.key, event.character):
+            self.update()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """The first line of what is pasted."""
+        event.stop()
+        self._editor.insert(clean_line(event.text.split("\n", 1)[0]))
+        self.update()

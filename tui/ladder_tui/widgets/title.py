@@ -56,10 +56,10 @@ def compose_title(
         segments.append(Segment(f" {text} ", palette["title-focus" if focused else "title"]))
         room -= width_of([Cell(text)]) + 2
     end_width = end_width if end_width < room - 2 else 0
-    for number, cell in enumerate(state):
+    for cell in state:
         if room - end_width < 4:
             break
-        text = cut(printable((" " if number else "") + cell.text), room - end_width - 2)
+        text = cut(printable(cell.text), room - end_width - 2)
         segments.append(Segment(text, palette[cell.style]))
         room -= width_of([Cell(text)])
     if state:
