@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,16 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read_report(tmp_path / "log.%p")
     with pytest.raises(ReportInvalid, match="no report was named"):
         read_report([])
+
+
+def test_pipes_are_read_too(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(LOG.read_bytes()))
+    writer.start()
+    report = read_report(pipe)
+    writer.join()
+    assert len(report.findings) == 24
 
 
 def test_one_bad_file_among_several_is_named(tmp_path: Path) -> None:

@@ -306,6 +306,18 @@ def test_unused_memory(one: One, text: str, expected: dict[str, Any]) -> None:
     assert fields(finding, expected) == expected
 
 
+@pytest.mark.parametrize(
+    ("where", "space"),
+    [("__shared__ 0x8", "shared"), ("__global__ 0x8", "global"), ("global address 0x8", "global")],
+)
+def test_space_of_a_hazard(one: One, where: str, space: str) -> None:
+    finding = one(
+        f"========= Error: Potential RAW hazard detected at {where} in block (0,0,0):\n"
+        "=========     Write Thread (1,0,0) in Block (2,0,0) at k+0x1\n"
+    )
+    assert (finding.space, finding.address, finding.block) == (space, "0x8", (2, 0, 0))
+
+
 @pytest.mark.parametrize("spelling", ["at", "to"])
 @pytest.mark.parametrize("source", ["cudaMemcpy source", "cudaMemcopy source", "cudaMemcpyAsync source"])
 @pytest.mark.parametrize("stop", ["", "."])

@@ -52,12 +52,11 @@ class _Reader(Protocol):
 def _open(path: Path) -> Iterator[IO[bytes]]:
     """The file's bytes, unpacked; the compression is told by content."""
     with path.open("rb") as raw:
-        magic = raw.read(6)
-        raw.seek(0)
+        magic = raw.peek(6)
         if magic.startswith(b"\x1f\x8b"):
             with gzip.GzipFile(fileobj=raw) as unpacked:
                 yield cast("IO[bytes]", unpacked)
-        elif magic == b"\xfd7zXZ\x00":
+        elif magic.startswith(b"\xfd7zXZ\x00"):
             with lzma.LZMAFile(raw) as unpacked:
                 yield cast("IO[bytes]", unpacked)
         else:

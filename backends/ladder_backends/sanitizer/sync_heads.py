@@ -13,6 +13,7 @@ _DETECTED = re.compile(r"(?P<what>[\w:. -]*?) ?error detected ?[.:]? ?(?P<detail
 _HAZARD = re.compile(
     r"(?P<level>\(Warp Level Programming\)\s*)?Potential (?P<type>RAW|WAR|WAW) hazard detected(?P<rest>.*)$"
 )
+_HAZARD_SPACE = re.compile(r" at (?:__(\w+)__|(\w+) address)")
 _RACE = re.compile(r"Race reported between (?P<access>\w+) access at (?P<where>.*)$")
 _THREADS = re.compile(
     r"(?P<what>.*?) called by threads starting at \((?P<thread>[^)]*)\) in block \((?P<block>[^)]*)\)"
@@ -41,7 +42,7 @@ def hazard(body: str, severity: str) -> Head | None:
     if match is None:
         return None
     rest = match["rest"]
-    address, block = ADDRESS.search(rest), BLOCK.search(rest)
+    address, block, space = ADDRESS.search(rest), BLOCK.search(rest), _HAZARD_SPACE.search(rest)
     notes = re.findall(r"\(([^()\d][^()]*)\)", rest)
     if match["level"]:
         notes.insert(0, "Warp Level Programming")
@@ -50,7 +51,7 @@ def hazard(body: str, severity: str) -> Head | None:
         "racecheck",
         match["type"],
         1,
-        "global" if " at global " in rest else "shared",
+        space[1] or space[2] if space is not None else "shared",
         severity,
         ", ".join(notes),
         address[0] if address else "",
