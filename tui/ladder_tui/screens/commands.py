@@ -30,6 +30,8 @@ _ALWAYS_COMMANDS = frozenset(
 )
 """Keys that are commands even where text is typed."""
 
+_BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
+
 
 def read_place(text: str) -> int | Focus:
     """What was typed at `g`: a line number, or a block and a thread.
