@@ -15,6 +15,8 @@ from ladder_backends.debugger import GpuDumpTarget
 from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, LaneAnswer, Side
 from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.grid import LaneState
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.recording import ReplayTransport, read_recording
 from ladder_backends.session.jump import asked_by, jump
 from ladder_backends.session.jump_json import jump_exit_code, jump_json
 from ladder_demos.catalogue import find_demo
@@ -130,7 +132,8 @@ async def test_a_lane_of_the_same_warp_is_the_nearest(opened: Open) -> None:
 async def test_a_block_that_is_not_held(opened: Open) -> None:
     outcome = await jump(await opened("vector-add"), lane((1, 0, 0), (5, 0, 0)))
     assert outcome.reason == "the dump does not hold block (1,0,0) of vadd, only block (3,0,0)"
-    assert outcome.alternatives[0].focus == Focus.of(kernel=0, block=(3, 0, 0))
+    assert outcome.alternatives[0].label == "block (3,0,0), the nearest that is held"
+    assert outcome.alternatives[0].focus == Focus.of(kernel=0, block=(3, 0, 0), thread=(232, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -218,3 +221,26 @@ async def test_a_packed_dump_of_the_driver(cuda_gdb: Path) -> None:
 async def test_every_spelling_of_the_kernel(opened: Open, kernel: str) -> None:
     found = finding(kernel=kernel)
     assert (await jump(await opened("vector-add"), asked_by(found), finding=found)).exact
+
+
+async def test_a_recording_tells_what_it_lacks_from_what_the_dump_lacks(tmp_path: Path) -> None:
+    demo = open_files([find_demo("vector-add").path])
+    assert demo.dump is not None
+    held = read_recording(demo.recordings[0])
+    debugger = CudaGdbDebugger(lambda command: ReplayTransport(held), provenance=Provenance.RECORDING)
+    await debugger.open(GpuDumpTarget(tmp_path / demo.dump.name, demo.executable))
+    told = await jump(debugger, lane((3, 0, 0), (240, 0, 0)))
+    assert told.exact
+    assert jump_json(told)["source"] == "recording"
+    not_held = await jump(debugger, lane((3, 0, 0), (5, 0, 0)))
+    assert not_held.reason.startswith("the dump does not hold thread (5,0,0) of block (3,0,0)")
+    assert not_held.alternatives[0].focus is not None
+    assert (await jump(debugger, not_held.alternatives[0].focus)).exact
+    elsewhere = await jump(debugger, lane((1, 0, 0), (5, 0, 0)))
+    assert elsewhere.reason == "the dump does not hold block (1,0,0) of vadd, only block (3,0,0)"
+    assert elsewhere.alternatives[0].focus is not None
+    assert (await jump(debugger, elsewhere.alternatives[0].focus)).exact
+    unasked = await jump(debugger, Focus.of(kernel=0, block=(3, 0, 0)))
+    assert unasked.reached is None
+    assert unasked.reason == "kernel 0 block (3,0,0) is not in this recording"
+    await debugger.close()

@@ -22,7 +22,7 @@ from ladder_backends.debugger.target import GpuDumpTarget, Target
 from ladder_backends.errors import CommandFailed, EngineDied, NotRecorded, TargetInvalid
 from ladder_backends.gdb import GdbDialect
 from ladder_backends.gdb.quoting import mi_string
-from ladder_backends.images import DebugInformation, GpuDump
+from ladder_backends.images import DebugInformation, GpuDump, read_gpu_dump
 from ladder_backends.mi.records import Value
 from ladder_backends.mi.transport import EngineCommand
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
@@ -53,7 +53,7 @@ _QUESTIONS = Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS
 class CudaGdbDebugger(GdbDialect):
     """One cuda-gdb process and the one GPU core dump it opens; a second dump would crash it.
 
-    Behind a recording no file is looked at. Commands name files by their last component only, so that a recording
+    Behind a recording no file is needed. Commands name files by their last component only, so that a recording
     answers on any machine.
     """
 
@@ -186,7 +186,7 @@ class CudaGdbDebugger(GdbDialect):
             why = assertion["what"] if assertion else died.why
             raise EngineDied(f"cuda-gdb died on {shown}", why, _DUMP_DIED) from died
         story = tell_story(self.events.said)
-        self._dump = checked.dump if checked else None
+        self._dump = checked.dump if checked else await asyncio.to_thread(_dump_beside_recording, target.dump)
         _, _, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
         self.capabilities = _QUESTIONS
         if self.provenance is Provenance.RECORDING or len(sass_tools()) == len(TOOLS):
@@ -382,6 +382,14 @@ class CudaGdbDebugger(GdbDialect):
             why = f"no SASS: {' and '.join(missing)} not found; pip install nvidia-cuda-{missing[0]}"
             raise CommandFailed(refused.command, why) from refused
         return tuple(replace(each, text=each.text.rstrip()) for each in instructions)
+
+
+def _dump_beside_recording(path: Path) -> GpuDump | None:
+    try:
+        return read_gpu_dump(path)
+    except TargetInvalid:
+        # The recording answers without it; only notes on what a kernel was compiled with are less exact.
+        return None
 
 
 def _plain_name(name: str) -> str:

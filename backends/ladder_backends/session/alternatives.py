@@ -55,8 +55,26 @@ def outside_grid(kernel: Kernel, block: Dim3, thread: Dim3 | None) -> str:
     return ""
 
 
+def is_block_held(kernel: Kernel, block: Dim3, ranges: Sequence[BlockRange]) -> bool:
+    """Whether a block is among those that are held of its kernel."""
+    if not all(kernel.grid_dim):
+        return any(block in (each.first, each.last) for each in ranges)
+    place = linear(block, kernel.grid_dim)
+    return any(
+        linear(each.first, kernel.grid_dim) <= place <= linear(each.last, kernel.grid_dim) for each in ranges
+    )
+
+
+def is_thread_held(kernel: Kernel, thread: Dim3, runs: Sequence[ThreadRun]) -> bool:
+    """Whether a thread of a block is among those that are held of it."""
+    if not all(kernel.block_dim):
+        return False
+    place = linear(thread, kernel.block_dim)
+    return any(linear(run.first, kernel.block_dim) <= place <= linear(run.last, kernel.block_dim) for run in runs)
+
+
 def held_thread_alternatives(
-    kernel: Kernel, block: Dim3, thread: Dim3 | None, runs: Sequence[ThreadRun]
+    kernel: Kernel, block: Dim3, thread: Dim3, runs: Sequence[ThreadRun]
 ) -> tuple[str, tuple[Alternative, ...]]:
     """Why a thread cannot be reached in a block that is held, and the nearest threads that can.
 
@@ -67,9 +85,9 @@ def held_thread_alternatives(
         runs: Threads of the block that the dump holds.
     """
     spans = ", ".join(_span(run) for run in runs[:_MOST_RUNS]) + (", ..." if len(runs) > _MOST_RUNS else "")
-    asked = f"thread {format_coordinate(thread)} of " if thread else ""
-    reason = f"the dump does not hold {asked}block {format_coordinate(block)}, only its {spans}"
-    if thread is None or not all(kernel.block_dim):
+    asked = f"thread {format_coordinate(thread)} of block {format_coordinate(block)}"
+    reason = f"the dump does not hold {asked}, only its {spans}"
+    if not all(kernel.block_dim):
         nearest = [runs[0].first]
     else:
         place = linear(thread, kernel.block_dim)
@@ -114,8 +132,8 @@ def _beyond(index: Dim3, extent: Dim3) -> bool:
     return all(extent) and any(at >= size for at, size in zip(index, extent, strict=True))
 
 
-def _relation(kernel: Kernel, one: Dim3, other: Dim3 | None) -> str:
-    if other is None or not all(kernel.block_dim):
+def _relation(kernel: Kernel, one: Dim3, other: Dim3) -> str:
+    if not all(kernel.block_dim):
         return "the same block"
     together = linear(one, kernel.block_dim) // LANES == linear(other, kernel.block_dim) // LANES
     return "the same warp" if together else "the same block"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ladder_backends.debugger.contract import Debugger, FocusRefused
-from ladder_backends.errors import CommandFailed
+from ladder_backends.errors import CommandFailed, NotRecorded
 from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
@@ -21,6 +21,8 @@ from ladder_backends.session.alternatives import (
     alternatives_of_finding,
     held_block_alternatives,
     held_thread_alternatives,
+    is_block_held,
+    is_thread_held,
     outside_grid,
 )
 
@@ -92,7 +94,7 @@ async def jump(debugger: Debugger, asked: Focus, *, finding: Finding | None = No
         finding: Where the wish comes from: tells the kernel, and what else to offer.
 
     Raises:
-        EngineDied, DeadlinePassed, NotRecorded: As the debugger says.
+        EngineDied, DeadlinePassed, NotRecorded: As the debugger says; a lane that was not recorded is an outcome.
     """
     began = time.perf_counter()
     extra = alternatives_of_finding(finding) if finding is not None else ()
@@ -158,6 +160,8 @@ async def _move(
             return await debugger.switch(Focus(tuple(levels.items()))), kernel, None
         except FocusRefused as error:
             refused = refused or error
+        except NotRecorded:
+            refused = refused or FocusRefused("", f"{asked.describe()} is not in this recording", asked)
     return None, candidates[0] if candidates else None, refused
 
 
@@ -171,13 +175,26 @@ async def _explain(
     if outside:
         return outside, ()
     try:
+        ranges = await debugger.blocks(kernel.number)
+        if not is_block_held(kernel, block, ranges):
+            reason, nearest = held_block_alternatives(kernel, block, ranges)
+            return reason, tuple([await _with_thread(debugger, each) for each in nearest])
         runs = await debugger.threads_held(block)
-        if runs:
+        if runs and thread is not None and not is_thread_held(kernel, thread, runs):
             return held_thread_alternatives(kernel, block, thread, runs)
-        return held_block_alternatives(kernel, block, await debugger.blocks(kernel.number))
-    except CommandFailed:
-        # The explanation could not be asked for; the refusal itself stands.
-        return refused.what if refused else "", ()
+    except (CommandFailed, NotRecorded):
+        # The explanation could not be asked for.
+        pass
+    return refused.what if refused else "the engine would not move", ()
+
+
+async def _with_thread(debugger: Debugger, alternative: Alternative) -> Alternative:
+    """The alternative with a thread of its block: a place named in full is reached in recordings too."""
+    block = alternative.focus.dim3("block") if alternative.focus is not None else None
+    runs = await debugger.threads_held(block) if block is not None else ()
+    if not runs or alternative.focus is None:
+        return alternative
+    return replace(alternative, focus=Focus((*alternative.focus.coordinates, ("thread", runs[0].first))))
 
 
 async def _look(debugger: Debugger, outcome: JumpOutcome) -> JumpOutcome:
