@@ -109,6 +109,15 @@ def test_captured_xml() -> None:
     }
 
 
+@pytest.mark.parametrize("path", sorted((REPORTS / "not-run").iterdir()), ids=lambda path: path.name)
+def test_captured_failures_to_run(path: Path) -> None:
+    report = read_report(path)
+    assert (report.ran, report.complete, exit_code(report)) == (False, False, 2)
+    assert [finding.kind for finding in report.findings] == ["tool-error"]
+    assert report.reason
+    assert report.unknown_lines == 0
+
+
 def test_summaries_agree_with_what_was_read() -> None:
     for path in (REPORTS / "logs").glob("memcheck*"):
         report = read_report(path)

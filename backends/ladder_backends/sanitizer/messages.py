@@ -21,8 +21,9 @@ _DID_NOT_RUN = re.compile(
     r"terminated before first instrumented|No attachable process|Device not supported|not a valid executable"
     r"|Unable to find (?:\w+ )?injection|Injection (?:not found|is wrong)|Could not connect to target"
     r"|Error launching target|Could not (?:load|read) report|No CUDA-MEMCHECK results found"
-    r"|Failed to (?:parse options|attach|read report|run)|unrecogni[sz]ed option|Filter ill-formed"
-    r"|Invalid macro|no save location was specified|Connection Error|not supported on (?:this|the current)",
+    r"|Failed to (?:parse (?:program )?options|attach|read report|run)|unrecogni[sz]ed option|Filter ill-formed"
+    r"|(?:Unknown|Invalid) macro|the argument for option '--|no save location was specified|Connection Error"
+    r"|not supported on (?:this|the current)",
     re.IGNORECASE,
 )
 _INCOMPLETE = re.compile(
@@ -55,7 +56,7 @@ _BARE = re.compile(
     r"|process didn't terminate successfully|couldn't find exit code|Could not load report file"
     r"|Device not supported"
     r"|Unable to find injection library|unrecogni[sz]ed option '|--xml was enabled but no save location"
-    r"|Filter ill-formed:|Failed to parse program options)"
+    r"|Filter ill-formed:|Failed to parse program options|Unknown macro '|the argument for option '--)"
 )
 _COREDUMP = re.compile(r"Generating coredump file (.+?)\s*$")
 
@@ -76,7 +77,7 @@ def is_note(body: str) -> bool:
 
 def is_bare_message(line: str) -> bool:
     """Whether a line without prefix is one of the failures the tool reports before its prefix is set up."""
-    return line[:1] in "ETNpcCDUuF-" and len(line) < 400 and _BARE.match(line) is not None
+    return line[:1] in "ETNpcCDUutF-" and len(line) < 400 and _BARE.match(line) is not None
 
 
 def coredump_of(body: str) -> str:
