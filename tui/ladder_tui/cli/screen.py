@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ladder_backends.errors import LadderError
 from ladder_tui.opening import Opening
+
+if TYPE_CHECKING:
+    from ladder_backends.session.ladder import Ladder
+    from ladder_tui.config import Settings
 
 
 def show(opening: Opening, *, theme: str | None = None) -> int:
@@ -18,10 +25,32 @@ def show(opening: Opening, *, theme: str | None = None) -> int:
         raise LadderError("the screen cannot be shown", "this is no terminal", "leave --tui away, or add --json")
     from ladder_tui.cli.headless import apply_settings
 
-    settings = apply_settings(theme)
+    return asyncio.run(_run(opening, apply_settings(theme)))
 
+
+async def _run(opening: Opening, settings: Settings) -> int:
     from ladder_backends.session.ladder import Ladder
-    from ladder_tui.app import LadderApp
 
     ladder = Ladder(source_roots=settings.source_roots, record=opening.record)
-    return LadderApp(ladder, settings, opening=None if opening.empty else opening.open).run() or 0
+    # Engines start while the modules of the screen, which take longer, are imported.
+    opened = None if opening.empty else asyncio.create_task(opening.open(ladder))
+
+    async def open_ladder(_: Ladder) -> None:
+        if opened is not None:
+            await opened
+
+    try:
+        module = await asyncio.to_thread(import_module, "ladder_tui.app")
+        app = module.LadderApp(ladder, settings, opening=None if opened is None else open_ladder)
+        answer = await app.run_async()
+    finally:
+        if opened is not None:
+            opened.cancel()
+            # Whatever became of it has been shown, or nobody is there to see it.
+            await asyncio.wait({opened})
+            if not opened.cancelled():
+                opened.exception()
+        await ladder.close()
+    if app.failure is not None:
+        raise app.failure
+    return int(answer or 0)
