@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ladder_backends.debugger.contract import Capability, Debugger, FocusRefused, StepKind
-from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
+from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineDied, EngineError, LadderError
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, TargetExited, TargetStopped
@@ -102,9 +102,13 @@ class DebugSession:
         state.title, state.run, state.run_detail = title_of(target), Run.STARTING, ""
         self._notifier.tell(Change.RUN)
         self._follower.looks = look
+        if isinstance(target, AttachTarget):
+            # The engine has accepted before it tells where the process stands.
+            self._follower.expect_run()
         try:
             await self.debugger.open(target)
         except LadderError as error:
+            self._follower.stays()
             if state.run is not Run.DEAD:
                 state.run, state.run_detail = Run.NOTHING, error.line()
             self._notifier.tell(Change.RUN)

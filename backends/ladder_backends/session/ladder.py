@@ -121,7 +121,7 @@ class Ladder:
         for note in opened.notes:
             self.notice(note, "warning")
         if opened.reports:
-            report = await asyncio.to_thread(lambda: read_report(*opened.reports))
+            report = await asyncio.to_thread(read_report, opened.reports)
             state.report = report
             state.selected_finding = 0 if report.findings else None
             state.rung = SANITIZER
