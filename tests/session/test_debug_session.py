@@ -146,14 +146,15 @@ async def test_the_console_moves_the_screen(start, compiled) -> None:
     await told.session.console("set var total = 41")
     await told.session.at_rest()
     assert told.values()["total"] == "41"
-    await told.session.console("next")
+    await told.session.console("frame 0")
     await told.session.at_rest()
-    assert told.state.frames.frames[0].function == "main"
+    assert told.state.selected_frame == 0
+    await told.session.console("finish")
+    await told.session.at_rest()
+    assert (told.state.run_detail, told.state.frames.frames[0].function) == ("returned 1", "main")
     await told.session.console("break steps.c:22")
-    assert [binding.intent.location.rsplit("/", 1)[-1] for binding in told.state.breakpoints] == [
-        "add",
-        "steps.c:22",
-    ]
+    asked = [binding.intent.location.rsplit("/", 1)[-1] for binding in told.state.breakpoints]
+    assert asked == ["add", "steps.c:22"]
     lines = "\n".join(told.state.console)
     assert "(gdb) up" in lines
     assert await told.session.complete("info brea") == ["info breakpoints"]

@@ -14,6 +14,7 @@ from ladder_backends.errors import (
     CommandFailed,
     DeadlinePassed,
     EngineDied,
+    EngineError,
     EngineMissing,
     NotRecorded,
     TargetInvalid,
@@ -142,6 +143,8 @@ class GdbDialect(Debugger):
 
     async def after_console(self) -> None:
         """Follow what a typed command may have changed without a notice; called at the prompt after each one."""
+        # The prompt and the notices come on different terminals: an answer says that the notices are all here.
+        await self.command("-gdb-show confirm")
 
     # -- life
 
@@ -433,5 +436,5 @@ class GdbDialect(Debugger):
         self._following = asyncio.get_running_loop().create_task(self._after_console())
 
     async def _after_console(self) -> None:
-        with contextlib.suppress(CommandFailed, DeadlinePassed, EngineDied):
+        with contextlib.suppress(EngineError):
             await self.after_console()
