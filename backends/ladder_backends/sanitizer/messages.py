@@ -51,6 +51,15 @@ _NOTE = re.compile(
     r"|Wait(?:ing)? for|Finding attachable|Connected to|Launching |Attach(?:ed|ing) |Try using --"
     r"|Saving |Report saved|Using |Suppress(?:ed|ing)|\d+ (?:errors?|records?) suppressed"
 )
+_ADVICE = (
+    ("before first instrumented", "it made no CUDA call; where a child makes them, pass --target-processes all"),
+    ("No attachable process", "pass a longer --launch-timeout"),
+    ("Device not supported", "use a version of the tool for this GPU, outside a sandbox"),
+    ("not a valid executable", "check the path of the program"),
+    ("injection", "pass --injection-path, or install the complete package"),
+    ("load report file", "only files written with --save can be read"),
+    ("didn't track the launch", "leave it more memory, or select fewer kernels with --kernel-name"),
+)
 _BARE = re.compile(
     r"(?:Error: )?(?:Target application (?:terminated before first|doesn't exist)|No attachable process found"
     r"|process didn't terminate successfully|couldn't find exit code|Could not load report file"
@@ -68,6 +77,11 @@ def fate_of(text: str) -> Fate:
     if _INCOMPLETE.search(text):
         return Fate.INCOMPLETE
     return Fate.NONE
+
+
+def advice_on(text: str) -> str:
+    """What to do about a message of the tool, or an empty string."""
+    return next((advice for part, advice in _ADVICE if part in text), "")
 
 
 def is_note(body: str) -> bool:

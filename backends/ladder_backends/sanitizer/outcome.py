@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ladder_backends.model.finding import Report
-from ladder_backends.sanitizer.messages import Fate, fate_of
+from ladder_backends.sanitizer.messages import Fate, advice_on, fate_of
 
 _STATUS = {
     13: "it could not load its own libraries: pass --injection-path, or install the complete package",
@@ -135,5 +135,9 @@ class Outcome:
 
 
 def _short(text: str) -> str:
+    """A message cut to one line, with what to do about it."""
+    advice = advice_on(text)
     text = text.rstrip(". ")
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST - 1] + "…"
+    return f"{text} — {advice}" if advice else text
