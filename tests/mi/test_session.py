@@ -213,10 +213,22 @@ async def test_a_storm_leaves_the_loop_its_turns_and_an_answer_behind_it_its_pla
     answer = session.submit("-x", deadline=60)
     rows = b",".join(b'{a="%d",b="some text that is longer"}' % n for n in range(100_000))
     turn()
-    played.says(b"9^done,rows=[" + rows + b']\n*stopped,reason="x"\n2^done\n')
+    played.says(b"=x,rows=[" + rows + b']\n*stopped,reason="x"\n2^done\n')
     await answer
     assert turns >= 5
-    assert told.notices == [AsyncRecord("*", "stopped", {"reason": "x"})]
+    assert told.notices[1:] == [AsyncRecord("*", "stopped", {"reason": "x"})]
+
+
+async def test_a_large_answer_that_nobody_waits_for_costs_nothing(
+    played: Any, session: MiSession, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(DeadlinePassed):
+        await session.command("-x", deadline=0.01)
+    monkeypatch.setattr("ladder_backends.mi.assembly.parse_in_slices", None)
+    answer = session.submit("-y")
+    played.says(b"2^done,rows=[" + b",".join(b'{n="%d"}' % n for n in range(100_000)) + b"]\n3^done\n")
+    assert (await answer).cls == "done"
+    assert told.notices == []
 
 
 async def test_an_answer_of_many_megabytes(played: Any, session: MiSession) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ladder_backends.errors import MalformedRecord
 from ladder_backends.mi.lines import LineBuffer
 from ladder_backends.mi.parse import SLICE, UnfinishedString, parse, parse_in_slices
-from ladder_backends.mi.records import Record, UnknownRecord
+from ladder_backends.mi.records import Record, ResultRecord, UnknownRecord
 from ladder_backends.mi.second_opinion import second_opinion
 
+_RESULT = re.compile(rb"(\d{1,30})\^([a-z]+)")
 _HELD_LINES = 4096
 _HELD_BYTES = 1 << 20
 
@@ -21,9 +23,14 @@ class RecordAssembly:
     A record is a line, with one exception: cuda-gdb 12.4 writes a raw newline inside a string. A line that ends
     inside a string is therefore held back until lines come that complete it. As soon as one of these is a whole
     record by itself, the held line was cut off: it becomes an `UnknownRecord`, and nothing behind it is lost.
+
+    Args:
+        awaited: Whether somebody waits for the answer to a token. A long answer that nobody waits for is not
+            parsed; it comes without its results.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, awaited: Callable[[int], bool] = lambda _: True) -> None:
+        self._awaited = awaited
         self._buffer = LineBuffer()
         self._lines: deque[bytes] = deque()
         self._slices: Iterator[Record | None] | None = None
@@ -51,6 +58,9 @@ class RecordAssembly:
         if self._held:
             return self._try_held(line)
         if len(line) > SLICE:
+            result = _RESULT.match(line)
+            if result is not None and not self._awaited(int(result.group(1))):
+                return ResultRecord(int(result.group(1)), result.group(2).decode("ascii"))
             self._slices, self._sliced = parse_in_slices(line), line
             return None
         try:

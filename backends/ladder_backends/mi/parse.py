@@ -31,7 +31,7 @@ from ladder_backends.mi.records import (
 )
 from ladder_backends.mi.strings import unescape
 
-SLICE = 1 << 17
+SLICE = 1 << 16
 """Bytes of a record that are parsed in one go; a few milliseconds of work."""
 
 _HEAD = re.compile(rb"(\d{0,30})([\^*+=])([A-Za-z][A-Za-z0-9_-]*)")

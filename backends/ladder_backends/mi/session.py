@@ -89,7 +89,7 @@ class MiSession:
         self._notice: Callable[[Notice], None] = lambda _: None
         self._stream: Callable[[Channel, bytes], None] = lambda _channel, _chunk: None
         self._on_end: Callable[[int | None, bool], None] = lambda _status, _expected: None
-        self._assembly = RecordAssembly()
+        self._assembly = RecordAssembly(self._is_awaited)
         self._turn: asyncio.Handle | None = None
         self._delivering = False
         self._burst: AsyncRecord | None = None
@@ -245,6 +245,9 @@ class MiSession:
         if request is not None:
             why = f"no answer within {deadline:g} s"
             _fail(request.answer, DeadlinePassed(request.text, why, "interrupt the engine or wait"))
+
+    def _is_awaited(self, token: int) -> bool:
+        return token in self._requests or token in self._runs
 
     def _receive(self, channel: Channel, chunk: bytes) -> None:
         if channel is not Channel.MI:
