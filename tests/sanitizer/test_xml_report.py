@@ -168,6 +168,35 @@ def test_hazard_with_two_threads() -> None:
     assert (finding.lane, finding.severity) == ("two", "warning")
 
 
+def test_host_stack_written_from_the_outside_is_turned() -> None:
+    frames = [
+        "<frame><func>_start</func><module>/bin/k</module></frame>",
+        "<frame><func>main</func><path>k.cu</path><line>9</line><module>/bin/k</module></frame>",
+        "<frame><func>cudaFree</func><module>/lib/libcudart.so.13</module></frame>",
+        "<frame><pc>0x1</pc><module>/lib/libcuda.so.1</module></frame>",
+    ]
+    for order in (frames, frames[::-1]):
+        (finding,) = read(
+            f"{HEAD}<record><kind>Api</kind><what><api>cudaFree</api><error>cudaErrorX</error>"
+            f"<result>7</result><message>bad</message></what>"
+            f"<hostStack>{''.join(order)}</hostStack></record>{TAIL}"
+        ).findings
+        assert [frame.function for frame in finding.host_frames] == ["", "cudaFree", "main", "_start"]
+        assert "main k.cu:9" in finding.why
+        assert finding.reason == "cudaErrorX (7): bad"
+
+
+@pytest.mark.parametrize("direction", ["Write", "write"])
+def test_precise_record_without_a_text(direction: str) -> None:
+    (finding,) = read(
+        f"{HEAD}<record><kind>Precise</kind><what><space>__shared__</space><size>16</size><direction>{direction}</direction>"
+        f"<error>misaligned</error><address>0x8</address></what></record>{TAIL}"
+    ).findings
+    assert (finding.kind, finding.access, finding.size, finding.space, finding.reason) == (
+        "misaligned", "write", 16, "shared", "misaligned",
+    )  # fmt: skip
+
+
 def test_no_record_proves_nothing() -> None:
     report = read(HEAD + TAIL)
     assert exit_code(report) == 2

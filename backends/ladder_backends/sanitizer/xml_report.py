@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, Report, Side
 from ladder_backends.model.focus import Dim3
@@ -18,6 +19,7 @@ from ladder_backends.sanitizer.draft import Head, RecordDraft
 from ladder_backends.sanitizer.fields import number
 from ladder_backends.sanitizer.heads import parse_head
 from ladder_backends.sanitizer.outcome import Outcome
+from ladder_backends.sanitizer.user_frame import is_cuda
 from ladder_backends.text import decode
 
 _OPEN, _CLOSE = b"<record>", b"</record>"
@@ -119,6 +121,13 @@ def _frames(node: Node) -> Iterator[CodeLocation]:
     for child in node.children:
         if child.name == "frame":
             yield _location(child) or CodeLocation()
+
+
+def _innermost_first(frames: list[CodeLocation]) -> list[CodeLocation]:
+    """A host stack in the order of the text report; some versions write it from `_start` inwards."""
+    if len(frames) > 1 and is_cuda(frames[-1]) and not is_cuda(frames[0]):
+        return frames[::-1]
+    return frames
 
 
 _KINDS = {
@@ -250,14 +259,19 @@ def _head_of(record: Node) -> Head:
         )  # fmt: skip
     what = record.child("what") or Node("what")
     result = what.get("result")
+    if parsed.kind is FindingKind.API_ERROR and not parsed.reason and what.get("error"):
+        told = f"{what.get('error')} ({result or '?'})"
+        parsed = replace(parsed, reason=f"{told}: {what.get('message')}" if what.get("message") else told)
     return Head(
         kind=parsed.kind,
         tool=parsed.tool or (base.tool if base is not None else ""),
-        access=parsed.access or what.get("direction") or what.get("api"),
+        access=parsed.access or what.get("direction").lower() or what.get("api"),
         size=parsed.size if parsed.size is not None else number(what.get("size") or what.get("accessSize")),
         space=parsed.space or what.get("space").strip("_") or (base.space if base is not None else ""),
         severity=severity if level else parsed.severity,
-        reason=what.get("error") if parsed.default_kind and what.get("error") else parsed.reason,
+        reason=(what.get("error") or what.get("message") or parsed.reason)
+        if parsed.default_kind
+        else parsed.reason,
         address=what.get("address") or what.get("accessAddress") or what.get("errorAddress") or parsed.address,
         block=parsed.block,
         thread=parsed.thread,
@@ -289,7 +303,7 @@ def draft_of(record: Node) -> RecordDraft:
         for stack in record.children:
             if stack.name == name:
                 draft.open_stack(stack.get("saveLocation"))
-                for frame in _frames(stack):
+                for frame in _innermost_first(list(_frames(stack))):
                     draft.add_host_frame(frame)
     nearest = what.child("nearest") if what is not None else None
     if nearest is not None:
