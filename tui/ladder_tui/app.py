@@ -33,6 +33,7 @@ from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, Them
 if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.command_palette import LadderCommands
+    from ladder_tui.opening import Opening
 
 _LOG = logging.getLogger(__name__)
 _UNEXPECTED = "this is a fault of ladder-tui; its log file holds the details"
@@ -52,6 +53,7 @@ class LadderApp(App[int]):
         settings: Theme and keys.
         opening: Started before the first paint: opens the target. Its `LadderError` is shown and ends nothing.
         clock: Seconds, monotonic.
+        start: Begin with the start screen, which asks what to open.
     """
 
     TITLE = "ladder-tui"
@@ -71,12 +73,14 @@ class LadderApp(App[int]):
         *,
         opening: Callable[[Ladder], Awaitable[object]] | None = None,
         clock: Callable[[], float] = time.monotonic,
+        start: bool = False,
     ) -> None:
         super().__init__()
         self.ladder = ladder
         self.settings = settings or Settings()
         self.clock = clock
         self._opening = opening
+        self._start = start
         self.tasks: set[asyncio.Task[None]] = set()
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
@@ -126,6 +130,8 @@ class LadderApp(App[int]):
             self.set_keymap({name: parse_key(key) for name, key in self.settings.keys.items()})
         if self._opening is not None:
             self.work(self._open())
+        elif self._start:
+            self._show_start()
         if self._theme_error:
             self.say(self._theme_error, "error")
         self.call_after_refresh(self._settled)
@@ -133,6 +139,22 @@ class LadderApp(App[int]):
     async def _open(self) -> None:
         assert self._opening is not None
         await self._opening(self.ladder)
+
+    def _show_start(self, failure: str = "") -> None:
+        from ladder_tui.screens.start import StartScreen
+
+        def chosen(opening: Opening | None) -> None:
+            if opening is not None:
+                self.work(self._open_chosen(opening))
+
+        self.push_screen(StartScreen(self.palette, failure), chosen)
+
+    async def _open_chosen(self, opening: Opening) -> None:
+        """Open what was chosen; where that fails, the start screen comes back and says why."""
+        try:
+            await opening.open_and_remember(self.ladder)
+        except LadderError as error:
+            self._show_start(error.line())
 
     async def on_unmount(self) -> None:
         """Forget what is under way and end the engines: launched programs with them, attached ones live on."""

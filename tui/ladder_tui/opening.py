@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,17 @@ class Opening:
             await ladder.open_target(self.target, debugger=self.debugger)
         if self.focus is not None:
             await ladder.jump_to(self.focus)
+
+    async def open_and_remember(self, ladder: Ladder) -> None:
+        """Open it, and put it first in the start screen's list.
+
+        Raises:
+            LadderError: It cannot be opened.
+        """
+        from ladder_tui.recent import remember
+
+        await self.open(ladder)
+        await asyncio.to_thread(remember, self)
 
     @property
     def empty(self) -> bool:

@@ -7,7 +7,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ladder_backends.errors import LadderError
+from ladder_backends.errors import LadderError, SettingInvalid
+from ladder_backends.paths import config_file
+from ladder_backends.text import clean_line
 from ladder_tui.opening import Opening
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ async def _run(opening: Opening, settings: Settings) -> int:
 
     ladder = Ladder(source_roots=settings.source_roots, record=opening.record)
     # Engines start while the modules of the screen, which take longer, are imported.
-    opened = None if opening.empty else asyncio.create_task(opening.open(ladder))
+    opened = None if opening.empty else asyncio.create_task(opening.open_and_remember(ladder))
 
     async def open_ladder(_: Ladder) -> None:
         if opened is not None:
@@ -41,7 +43,9 @@ async def _run(opening: Opening, settings: Settings) -> int:
 
     try:
         module = await asyncio.to_thread(import_module, "ladder_tui.app")
-        app = module.LadderApp(ladder, settings, opening=None if opened is None else open_ladder)
+        _check_keys(settings)
+        opens = None if opened is None else open_ladder
+        app = module.LadderApp(ladder, settings, opening=opens, start=opened is None)
         answer = await app.run_async()
     finally:
         if opened is not None:
@@ -54,3 +58,17 @@ async def _run(opening: Opening, settings: Settings) -> int:
     if app.failure is not None:
         raise app.failure
     return int(answer or 0)
+
+
+def _check_keys(settings: Settings) -> None:
+    """Refuse keys for actions that do not exist: a key that does nothing looks like a bug."""
+    from ladder_tui.actions import ACTIONS
+
+    known = {action.id for action in ACTIONS}
+    for name in settings.keys:
+        if name not in known:
+            raise SettingInvalid(
+                f"{clean_line(str(config_file()))}: keys.{clean_line(name)} is no action",
+                f"actions are called like {ACTIONS[0].id}",
+                "the key table of the README and ? show them all",
+            )

@@ -1,0 +1,237 @@
+"""The start screen: what one can open, and which rungs of the ladder stand on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.screen import Screen
+
+from ladder_backends.case.classify import FileKind, classify
+from ladder_backends.debugger.probe import Probe
+from ladder_backends.debugger.registry import debugger_names, load_debugger
+from ladder_backends.debugger.target import LaunchTarget
+from ladder_backends.errors import LadderError
+from ladder_backends.session.state import Notice
+from ladder_demos.catalogue import DEMOS, Demo, DemoKind
+from ladder_tui.opening import Opening
+from ladder_tui.recent import Recent, read_recent
+from ladder_tui.screens.start_rows import DemoTarget, OpenTarget, RecentTarget, RungTarget, start_rows
+from ladder_tui.widgets.line_view import Hit, LineView, Title
+from ladder_tui.widgets.notice_line import NoticeLine
+from ladder_tui.widgets.prompt import Prompt
+from ladder_tui.widgets.row import Cell, Row
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
+
+
+def probe_all() -> dict[str, Probe | None]:
+    """Every registered debugger, not looked for yet."""
+    return dict.fromkeys(debugger_names())
+
+
+def probe_one(name: str) -> Probe:
+    """Look for a debugger; a package that does not load is one that is missing."""
+    try:
+        return load_debugger(name).probe()
+    except LadderError as error:
+        return Probe(name, None, missing=f"{error.what}: {error.why}".rstrip(": "), remedy=error.remedy)
+
+
+async def demo_opening(demo: Demo) -> Opening:
+    """What a demo opens; a program is compiled first.
+
+    Raises:
+        LadderError: It does not compile.
+    """
+    if demo.kind is DemoKind.CASE:
+        return Opening(files=(demo.path,))
+    from ladder_demos.compile import compile_demo
+
+    return Opening(target=LaunchTarget(await asyncio.to_thread(compile_demo, demo)), debugger=demo.rung)
+
+
+def read_opening(line: str) -> Opening:
+    """What was typed: a program with arguments, or files that belong together.
+
+    Raises:
+        LadderError: It cannot be read, or a file is not there.
+    """
+    try:
+        words = [str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(line)]
+    except ValueError as error:
+        raise LadderError("this line cannot be read", str(error), "close the quotes") from error
+    if not words:
+        raise LadderError("nothing to open", "", "write a program or files")
+    first = Path(words[0])
+    program = first.is_file() and classify(first).kind in (FileKind.EXECUTABLE, FileKind.SCRIPT)
+    if program and not (len(words) > 1 and all(Path(word).is_file() for word in words[1:])):
+        return Opening(target=LaunchTarget(first.absolute(), tuple(words[1:])))
+    return Opening(files=tuple(Path(word).absolute() for word in words))
+
+
+class StartList(LineView):
+    """The rows of the start screen."""
+
+    def __init__(self, choose: Callable[[object], None], *, palette: Palette) -> None:
+        super().__init__(id="start", palette=palette)
+        self.choose = choose
+        self.probes: dict[str, Probe | None] = probe_all()
+        self.recents: tuple[Recent, ...] = ()
+        self._rows: list[Row] = []
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Build the rows again; the selected one stays selected."""
+        target = self._rows[self.cursor].target if self.cursor < len(self._rows) else None
+        self._rows = start_rows(self.probes, self.recents, DEMOS)
+        if target is not None:
+            self.cursor = next(
+                (number for number, row in enumerate(self._rows) if row.target == target), self.cursor
+            )
+        self.update()
+
+    @property
+    def row_count(self) -> int:
+        """Rows of the screen."""
+        return len(self._rows)
+
+    def row(self, index: int) -> Row:
+        """A heading, or something to open."""
+        return self._rows[index]
+
+    def title(self) -> Title:
+        """The name, and the keys that matter."""
+        keys = (Cell("⏎", "key"), Cell(" opens  ", "muted"), Cell("o", "key"), Cell(" asks what  ", "muted"))
+        return Title("ladder-tui", (), (*keys, Cell("q", "key"), Cell(" quits", "muted")))
+
+    def action_move(self, rows: int) -> None:
+        """Move over what can be opened; headings are passed."""
+        step = 1 if rows > 0 else -1
+        places = [number for number, row in enumerate(self._rows) if row.target is not None]
+        if not places:
+            return
+        wanted = max(places[0], min(self.cursor + rows, places[-1]))
+        while self._rows[wanted].target is None:
+            wanted += step
+        if step < 0 and wanted == places[0]:
+            # The first heading comes into view with the first entry.
+            self.top = 0
+        self.move_cursor(wanted)
+
+    def activate(self, hit: Hit) -> None:
+        """Open what the row stands for."""
+        if hit.target is not None:
+            self.choose(hit.target)
+
+
+class StartScreen(Screen[Opening]):
+    """Returns what to open; probing goes on beside it.
+
+    Args:
+        palette: Styles.
+        failure: Why what was chosen before could not be opened.
+    """
+
+    BLANK = True
+    ALLOW_SELECT = False
+    AUTO_FOCUS: ClassVar[str | None] = None
+    DEFAULT_CSS = """
+    StartScreen { layers: base notice; layout: vertical; overflow: hidden hidden; background: $background; }
+    """
+
+    def __init__(self, palette: Palette, failure: str = "") -> None:
+        super().__init__()
+        self.palette = palette
+        self._failure = failure
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def compose(self) -> ComposeResult:
+        """The list, a line for notices, a line for typing."""
+        self.list = StartList(self._choose, palette=self.palette)
+        self.notice_line = NoticeLine(palette=self.palette)
+        self.prompt = Prompt(palette=self.palette)
+        yield self.list
+        yield self.notice_line
+        yield self.prompt
+
+    def on_mount(self) -> None:
+        """Read what was opened last, and look for the debuggers, one thread each."""
+        self.set_focus(self.list)
+        if self._failure:
+            self.say(self._failure, "error")
+        self._begin(self._read_recent())
+        for name in self.list.probes:
+            self._begin(self._probe(name))
+
+    def on_unmount(self) -> None:
+        """Nothing goes on behind the workspace."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _begin(self, doing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(doing)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _read_recent(self) -> None:
+        recents = await asyncio.to_thread(lambda: tuple(one for one in read_recent() if one.present))
+        self.list.recents = recents
+        self.list.lay_out()
+
+    async def _probe(self, name: str) -> None:
+        self.list.probes[name] = await asyncio.to_thread(probe_one, name)
+        self.list.lay_out()
+
+    # Choosing --------------------------------------------------------------------------------------------------
+
+    def say(self, text: str, severity: str = "information") -> None:
+        """Show one line until the next key."""
+        self.notice_line.show(Notice(text, severity))
+
+    def _choose(self, target: object) -> None:
+        match target:
+            case OpenTarget():
+                self._ask()
+            case RecentTarget(recent=recent):
+                self.dismiss(recent.opening())
+            case DemoTarget(demo=demo):
+                self._begin(self._open_demo(demo))
+            case RungTarget(say=words) if words:
+                self.say(words)
+
+    def _ask(self) -> None:
+        self.prompt.ask("open", self._typed, placeholder="PROGRAM ARGS…, or files: core, report, dump, case")
+
+    def _typed(self, line: str) -> None:
+        self.set_focus(self.list)
+        try:
+            self.dismiss(read_opening(line))
+        except LadderError as error:
+            self.say(error.line(), "error")
+
+    async def _open_demo(self, demo: Demo) -> None:
+        if demo.kind is DemoKind.PROGRAM:
+            self.say(f"compiling {demo.name}")
+        try:
+            self.dismiss(await demo_opening(demo))
+        except LadderError as error:
+            self.say(error.line(), "error")
+
+    def on_key(self, event: events.Key) -> None:
+        """`o` asks what to open, `q` quits; any key takes the notice away."""
+        if self.prompt.display:
+            return
+        self.notice_line.hide()
+        if event.character == "o":
+            event.stop()
+            self._ask()
+        elif event.key in ("q", "ctrl+q"):
+            event.stop()
+            self.app.exit()

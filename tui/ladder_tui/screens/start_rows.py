@@ -1,0 +1,106 @@
+"""The start screen as rows: rungs, what was opened last, demos."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ladder_backends.debugger.probe import Probe
+from ladder_demos.catalogue import Demo
+from ladder_tui.recent import Recent
+from ladder_tui.widgets.row import EMPTY, Cell, Row
+from ladder_tui.widgets.rung_bar import RUNGS, Rung
+
+_MISSING = {"hardware": "not in this version", "rocgdb": "not in this version", "ranks": "not in this version"}
+_REPORTS = "reads compute-sanitizer's reports; running the tool is not in this version"
+
+
+class RungTarget(NamedTuple):
+    """A rung; `say` is what to tell of it."""
+
+    name: str
+    say: str
+
+
+class RecentTarget(NamedTuple):
+    """Something opened before."""
+
+    recent: Recent
+
+
+class DemoTarget(NamedTuple):
+    """A demo."""
+
+    demo: Demo
+
+
+class OpenTarget(NamedTuple):
+    """Ask for files or a program."""
+
+
+def start_rows(
+    probes: Mapping[str, Probe | None],
+    recents: Sequence[Recent],
+    demos: Sequence[Demo],
+) -> list[Row]:
+    """Lay the screen out.
+
+    Args:
+        probes: Debuggers by name; None while one is still looked for.
+        recents: What was opened last, newest first, and is still there.
+        demos: What can be tried.
+    """
+    rows = [
+        Row((Cell("  o  ", "key"), Cell("open     ", "text"), Cell(_OPEN, "muted")), target=OpenTarget()),
+        EMPTY,
+    ]
+    rows.append(_heading("Rungs"))
+    for rung in RUNGS:
+        rows += _rung_rows(rung, probes)
+    rows.append(EMPTY)
+    if recents:
+        rows.append(_heading("Recent"))
+        for recent in recents:
+            kind = "program" if recent.program else "case" if recent.paths[0].endswith(".ladder") else "files"
+            cells = (Cell("  "), Cell(f"{kind:<8} ", "muted"), Cell(recent.label, "strong"))
+            rows.append(Row((*cells, Cell(f"  {recent.folder}", "file")), target=RecentTarget(recent)))
+        rows.append(EMPTY)
+    rows.append(_heading("Demos", "none needs a GPU"))
+    width = max((len(demo.name) for demo in demos), default=0)
+    for demo in demos:
+        name = Cell(f"{demo.name:<{width}}  ", "function")
+        rows.append(Row((Cell("  "), name, Cell(demo.title)), target=DemoTarget(demo)))
+    return rows
+
+
+_OPEN = "a program with its arguments, a core, a report with its dump, a case"
+
+
+def _heading(name: str, note: str = "") -> Row:
+    return Row((Cell(name, "title-focus"), Cell(f"  {note}" if note else "", "muted")))
+
+
+def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None]) -> list[Row]:
+    head = (Cell(f"  {rung.key}  ", "key"), Cell(f"{rung.name:<10} ", "text"))
+    if rung.missing or rung.name in _MISSING:
+        target = RungTarget(rung.name, rung.missing)
+        return [Row((*head, Cell(f"· {_MISSING.get(rung.name, rung.missing)}", "muted")), target=target)]
+    if rung.name == "sanitizer":
+        return [Row((*head, Cell("✓ ", "ok"), Cell(_REPORTS)), target=RungTarget(rung.name, _REPORTS))]
+    if rung.name not in probes:
+        words = "no debugger is registered for it"
+        return [Row((*head, Cell("✗ ", "fault"), Cell(words)), target=RungTarget(rung.name, words))]
+    probe = probes[rung.name]
+    if probe is None:
+        return [Row((*head, Cell("… looking", "muted")), target=RungTarget(rung.name, ""))]
+    if not probe.available:
+        say = f"{probe.missing} — {probe.remedy}" if probe.remedy else probe.missing
+        cells = (*head, Cell("✗ ", "fault"), Cell(probe.missing))
+        remedy = Cell(f" → {probe.remedy}" if probe.remedy else "", "key")
+        return [Row((*cells, remedy), target=RungTarget(rung.name, say))]
+    found = Cell(f"  {probe.path}" if probe.path is not None else "", "file")
+    rows = [Row((*head, Cell("✓ ", "ok"), Cell(probe.version), found), target=RungTarget(rung.name, probe.version))]
+    rows += [
+        Row((Cell(" " * 16), Cell(f"! {note}", "warn")), target=RungTarget(rung.name, note)) for note in probe.notes
+    ]
+    return rows
