@@ -49,10 +49,15 @@ Command = Callable[..., Answer]
 def ladder_tui(tmp_path: Path) -> Command:
     """Call `ladder-tui` with words and, where wanted, other variables; its standard output is no terminal."""
 
-    def run(*words: str | Path, environment: Mapping[str, str] | None = None, cwd: Path | None = None) -> Answer:
+    def run(
+        *words: str | Path,
+        environment: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        typed: bytes = b"",
+    ) -> Answer:
         done = subprocess.run(
             [COMMAND, *map(str, words)],
-            stdin=subprocess.DEVNULL,
+            input=typed,
             capture_output=True,
             cwd=cwd or tmp_path,
             env={**os.environ, **(environment or {})},

@@ -94,3 +94,14 @@ def test_a_machine_without_a_compiler(ladder_tui, tmp_path: Path) -> None:
     answer = ladder_tui("demo", "segfault", environment=environment)
     assert answer.code == 2
     assert "there is no C compiler" in answer.complaint
+
+
+def test_what_is_piped_in_reaches_the_program_and_so_does_its_end(ladder_tui, gdb, tmp_path: Path) -> None:
+    answer = ladder_tui("run", "/bin/cat", typed=b"one\ntwo")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.splitlines()[-1] == "cat: exited normally"
+    assert "one\n" in answer.out
+
+
+def test_a_program_that_waits_for_input_sees_its_end(ladder_tui, gdb) -> None:
+    assert ladder_tui("run", "/bin/cat").code == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.cli.headless import with_ladder
 from ladder_tui.cli.output import print_json, print_lines
+from ladder_tui.cli.program_input import passing_input
 from ladder_tui.cli.session_text import session_json, session_lines
 
 _FRAMES = 50
@@ -21,7 +23,7 @@ _VARIABLES = 100
 
 def run_to_the_end(target: LaunchTarget, *, debugger: str | None, json_wanted: bool, record: str | None) -> int:
     """Run a program until it ends or stops; exit code 1 where a signal or an error status ended it."""
-    state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), json_wanted, record)
+    state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), json_wanted, record, runs=True)
     if state.run is Run.EXITED:
         return 0 if state.exit_code == 0 else 1
     return 1 if state.fault or state.run is not Run.STOPPED else 0
@@ -46,13 +48,20 @@ def replay_and_print(recording: Path, *, json_wanted: bool) -> int:
     return 0
 
 
-def _stand(start: Callable[[Ladder], Awaitable[DebugSession]], json_wanted: bool, record: str | None) -> DebugState:
+def _stand(
+    start: Callable[[Ladder], Awaitable[DebugSession]],
+    json_wanted: bool,
+    record: str | None,
+    *,
+    runs: bool = False,
+) -> DebugState:
     """Open something, wait until it stands or has ended, print what is there; returns the state as it was then."""
 
     async def work(ladder: Ladder) -> DebugState:
         session = await start(ladder)
         session.show_rows(frames=_FRAMES, variables=_VARIABLES)
-        await session.at_rest()
+        with passing_input(session.type_to_program) if runs else nullcontext():
+            await session.at_rest()
         state = session.state
         if state.frames.more:
             await session.load_frames(0, _FRAMES)
