@@ -32,8 +32,8 @@ BASELINE = ((3, 11), "8.2.8")
 """Python and Textual with which snapshots may be written."""
 
 ROOT = Path(__file__).parents[2]
-SEGFAULT = ROOT / "demos/ladder_demos/programs/segfault.c"
 VECTOR_ADD = Path(__file__).parent / "sources/vector_add_oob.cu"
+SEGFAULT = ROOT / "demos/ladder_demos/programs/segfault.c"
 
 
 class SessionDouble:
@@ -214,12 +214,17 @@ def gpu_dump_story() -> LadderDouble:
             title="vector_add_oob · dump",
             run=Run.DUMP,
             since=100.0,
-            capabilities=Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS | Capability.DISASSEMBLE,
+            capabilities=Capability.CONSOLE
+            | Capability.EVALUATE
+            | Capability.DEVICE_FOCUS
+            | Capability.DISASSEMBLE,
             asked=Focus.of(block=(3, 0, 0), thread=(240, 0, 0)),
             focus=focus,
             place=place,
             frames=FrameWindow((Frame(0, "vadd", place, "0x7f18637d2470", kind=FrameKind.DEVICE),)),
-            variables=VariableWindow((Variable("i", "1008", "int"), Variable("n", "1000", "int", is_argument=True))),
+            variables=VariableWindow(
+                (Variable("i", "1008", "int"), Variable("n", "1000", "int", is_argument=True))
+            ),
             grid=Grid(
                 (Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active"),),
                 (BlockRange(0, (3, 0, 0), (3, 0, 0), 1, "running"),),

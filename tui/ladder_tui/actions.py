@@ -133,7 +133,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rung.rocgdb", ("4",), "rocgdb", "Show the rocgdb rung", _GO, "rung('rocgdb')"),
     Action("rung.ranks", ("5",), "ranks", "Show the ranks rung", _GO, "rung('ranks')"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
-    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "command_palette"),
+    Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "app.command_palette"),
     Action("quit", ("q", "ctrl+q"), "quit", "Leave; asks before it ends something", _GO, "request_quit"),
     # In every view
     Action("list.up", ("up",), "up", "Move up", _VIEW, "move(-1)", "list"),

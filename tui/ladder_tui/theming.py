@@ -66,15 +66,18 @@ class Palette:
         self.source = source
         self.depth = depth
         table = {Depth.FULL: source.styles, Depth.SIXTEEN: source.ansi16, Depth.NONE: source.mono}[depth]
-        self.base = _style(source, "text", table.get("text", {}))
+        # With sixteen colours a name is one of the terminal's own, never one of the theme's.
+        colors = source.colors if depth is Depth.FULL else {}
         names = source.ansi16.keys() | source.styles.keys()
-        self._styles = {name: self.base + _style(source, name, table.get(name, {})) for name in names}
-        self._cursor = _style(source, "cursor", table.get("cursor", {}))
-        self._on_cursor = {name: style + self._cursor for name, style in self._styles.items()}
-        surface = _style(source, "surface", table.get("surface", {}))
-        self.surface = self.base + surface
+        own = {name: _style(source, name, table.get(name, {}), colors) for name in names}
+        plain = Style()
+        self.base = own.get("text", plain)
+        cursor = self.base + own.get("cursor", plain)
+        self.surface = self.base + own.get("surface", plain)
+        self._styles = {name: self.base + style for name, style in own.items()}
+        self._on_cursor = {name: cursor + (style if name != "text" else plain) for name, style in own.items()}
         self._on_surface = {
-            name: surface + _style(source, name, table.get(name, {}) if name != "text" else {}) for name in names
+            name: self.surface + (style if name != "text" else plain) for name, style in own.items()
         }
 
     def __getitem__(self, name: str) -> Style:
@@ -98,7 +101,7 @@ class Palette:
         return self.source.colors.get(name, default)
 
 
-def _style(source: ThemeSource, name: str, look: Mapping[str, Any]) -> Style:
+def _style(source: ThemeSource, name: str, look: Mapping[str, Any], named: Mapping[str, str]) -> Style:
     """One entry as a Rich style.
 
     Raises:
@@ -113,7 +116,7 @@ def _style(source: ThemeSource, name: str, look: Mapping[str, Any]) -> Style:
     colors: dict[str, str | None] = {}
     for part in ("fg", "bg"):
         value = look.get(part)
-        colors[part] = None if value is None else source.colors.get(str(value), str(value))
+        colors[part] = None if value is None else named.get(str(value), str(value))
         try:
             Color.parse(colors[part] or "default")
         except ColorParseError as error:
@@ -172,9 +175,11 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
     wanted: str | None = name
     while wanted:
         # A user's theme may inherit from the shipped one of the same name.
-        text, origin = _read(wanted, None if wanted in seen else folder)
-        if seen.count(wanted) > 1 or len(seen) > 8:
-            raise ThemeInvalid(f"theme {clean_line(name)!r} inherits from itself", origin)
+        shipped = seen[-1:] == [wanted]
+        if seen.count(wanted) > shipped:
+            chain_words = clean_line(" → ".join([*seen, wanted]))
+            raise ThemeInvalid(f"theme {clean_line(name)!r} inherits from itself", chain_words)
+        text, origin = _read(wanted, None if shipped else folder)
         seen.append(wanted)
         try:
             parsed = tomllib.loads(text)
