@@ -273,10 +273,39 @@ async def test_what_is_typed_in_the_command_line_shows_on_the_machine_interface(
 async def test_an_engine_that_cannot_be_started(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("not a program")
-    for path in (tmp_path / "absent", plain):
+    for path in (tmp_path / "absent", plain, tmp_path / "\x1b[31m\n"):
         with pytest.raises(EngineMissing) as caught:
             await MiSession(PtyTransport(EngineCommand("gdb", [str(path)]))).start()
-        assert path.name in caught.value.line()
+        assert "\x1b" not in caught.value.line()
+        assert "\n" not in caught.value.line()
+    for command in (
+        EngineCommand("gdb", ["/bin/sh", "a\0b"]),
+        EngineCommand("gdb", ["/bin/sh"], directory=tmp_path / "absent"),
+        EngineCommand("gdb", ["/bin/sh", "x" * 3_000_000]),
+    ):
+        transport = PtyTransport(command)
+        with pytest.raises(EngineMissing, match="cannot be started"):
+            await MiSession(transport).start()
+        assert transport.pid is None
+        await transport.close()
+
+
+async def test_no_terminal_is_left(gdb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(os, "openpty", refuse)
+    with pytest.raises(EngineMissing, match="Too many open files"):
+        await MiSession(PtyTransport(EngineCommand("gdb", [str(gdb)]))).start()
+
+
+async def test_no_terminal_stays_open(gdb: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        session = MiSession(PtyTransport(EngineCommand("gdb", [str(gdb), "-nx", "-q"])))
+        await session.start()
+        await session.close()
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 async def test_a_program_that_is_no_engine(tmp_path: Path) -> None:

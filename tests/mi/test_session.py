@@ -256,6 +256,7 @@ async def test_console_text_belongs_to_the_command_in_work(played: Any, session:
         "-x\n-y",
         "-x\r",
         "-x\0",
+        "-x \ud800",
         "info threads",
         "commands 1",
         '-interpreter-exec console "commands 1"',

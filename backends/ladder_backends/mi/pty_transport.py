@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from ladder_backends.errors import DeadlinePassed, EngineMissing
 from ladder_backends.mi.environment import engine_environment
 from ladder_backends.mi.transport import Channel, Ended, EngineCommand, Receive
+from ladder_backends.text import clean_line
 
 # Opening the terminal by path, in a new session, makes it the controlling one; `exec` keeps the process id.
 _SHELL = ("/bin/sh", "-c", 'exec "$@" <>"$0" >&0 2>&1')
@@ -96,18 +97,10 @@ class PtyTransport:
         environment = engine_environment(os.environ, self.command.environment)
         program = self._find_program(environment)
         self._receive, self._ended = receive, ended
-        for channel in (Channel.CLI, Channel.MI, Channel.PROGRAM):
-            self._terminals[channel] = _Terminal.create(channel)
-        cli, mi, inferior = self._terminals.values()
-        tty.setraw(mi.slave)
-        attributes = termios.tcgetattr(inferior.slave)
-        attributes[0] |= _IUTF8
-        termios.tcsetattr(inferior.slave, termios.TCSANOW, attributes)
-        self.resize(Channel.PROGRAM, 80, 24)
-        wiring = ("-iex", f"new-ui mi3 {mi.path}", "-iex", f"set inferior-tty {inferior.path}")
         try:
+            wiring = self._make_terminals()
             self._process = subprocess.Popen(  # noqa: ASYNC220 - returns at once
-                (*_SHELL, cli.path, program, *wiring, *self.command.argv[1:]),
+                (*_SHELL, self._terminals[Channel.CLI].path, program, *wiring, *self.command.argv[1:]),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -115,9 +108,11 @@ class PtyTransport:
                 env=environment,
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            # A folder that is gone, no terminal left, an argument with a NUL byte.
             self._close_terminals()
-            raise EngineMissing(f"{self.command.engine} cannot be started", error.strerror or str(error)) from None
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise EngineMissing(f"{self.command.engine} cannot be started", clean_line(why)) from None
         if self.command.core_size_zero:
             with contextlib.suppress(OSError):
                 resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (0, 0))
@@ -176,12 +171,26 @@ class PtyTransport:
             "wait for it; killing it kills the target",
         )
 
+    def _make_terminals(self) -> tuple[str, ...]:
+        """Make the three terminals; returns the arguments that tell the engine of two of them."""
+        for channel in (Channel.CLI, Channel.MI, Channel.PROGRAM):
+            self._terminals[channel] = _Terminal.create(channel)
+        mi, program = self._terminals[Channel.MI], self._terminals[Channel.PROGRAM]
+        tty.setraw(mi.slave)
+        attributes = termios.tcgetattr(program.slave)
+        attributes[0] |= _IUTF8
+        termios.tcsetattr(program.slave, termios.TCSANOW, attributes)
+        self.resize(Channel.PROGRAM, 80, 24)
+        return "-iex", f"new-ui mi3 {mi.path}", "-iex", f"set inferior-tty {program.path}"
+
     def _find_program(self, environment: dict[str, str]) -> str:
         name = os.fspath(self.command.argv[0])
         found = shutil.which(name, path=environment.get("PATH"))
         if found is not None:
-            return found
-        why = f"{name} is not executable" if os.path.exists(name) else f"no program {name}"
+            # The engine may be started in another folder.
+            return os.path.abspath(found)
+        shown = clean_line(name)
+        why = f"{shown} is not executable" if os.path.exists(name) else f"no program {shown}"
         raise EngineMissing(f"{self.command.engine} cannot be started", why, "install it or name its path")
 
     def _watch(self) -> None:
@@ -239,16 +248,18 @@ class PtyTransport:
         status = self._process.poll()
         if self._over.is_set() or status is None:
             return
-        for terminal in self._terminals.values():
-            self._read_all(terminal)
-        self._close_terminals()
-        if self._pidfd >= 0:
-            asyncio.get_running_loop().remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = -1
-        self._over.set()
-        if self._ended is not None:
-            self._ended(status)
+        try:
+            for terminal in list(self._terminals.values()):
+                self._read_all(terminal)
+        finally:
+            self._close_terminals()
+            if self._pidfd >= 0:
+                asyncio.get_running_loop().remove_reader(self._pidfd)
+                os.close(self._pidfd)
+                self._pidfd = -1
+            self._over.set()
+            if self._ended is not None:
+                self._ended(status)
 
     def _read_all(self, terminal: _Terminal) -> None:
         # A program that outlives its engine could write for ever, so not until end of file.

@@ -39,7 +39,7 @@ from ladder_backends.mi.records import (
     UnknownRecord,
     all_values,
 )
-from ladder_backends.mi.refusal import refuse
+from ladder_backends.mi.refusal import checked
 from ladder_backends.mi.transport import Channel, Transport
 from ladder_backends.text import clean, decode
 
@@ -219,7 +219,7 @@ class MiSession:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[ResultRecord] = loop.create_future()
         try:
-            refuse(text)
+            raw = checked(text)
             if not self.alive:
                 raise self._died(text)
         except LadderError as error:
@@ -232,7 +232,7 @@ class MiSession:
         if deadline is not None:
             request.timer = loop.call_later(deadline, self._expire, token, deadline)
         answer.add_done_callback(lambda _: self._forget(token))
-        self._transport.send(Channel.MI, f"{token}{text}\n".encode("utf-8", "surrogateescape"))
+        self._transport.send(Channel.MI, b"%d%s\n" % (token, raw))
         return answer, console if console is not None else []
 
     def _forget(self, token: int) -> None:
@@ -352,18 +352,21 @@ class MiSession:
         if self._turn is not None:
             self._turn.cancel()
             self._turn = None
-        for record in self._assembly.finish():
-            self._deliver(record)
-        self._tell_burst()
-        self._over = True
-        self._status = status
-        requests = list(self._requests.values())
-        self._requests.clear()
-        for request in requests:
-            if request.timer is not None:
-                request.timer.cancel()
-            _fail(request.answer, self._died(request.text))
-        self._on_end(status, self._closing)
+        try:
+            for record in self._assembly.finish():
+                self._deliver(record)
+            self._tell_burst()
+        finally:
+            # Whatever a listener did, nobody may wait for an engine that is gone.
+            self._over = True
+            self._status = status
+            requests = list(self._requests.values())
+            self._requests.clear()
+            for request in requests:
+                if request.timer is not None:
+                    request.timer.cancel()
+                _fail(request.answer, self._died(request.text))
+            self._on_end(status, self._closing)
 
     def _died(self, text: str) -> EngineDied:
         name = self._transport.engine
@@ -371,7 +374,8 @@ class MiSession:
             return EngineDied(f"{name} is not running", f"it was not started before {text}")
         how = _manner(self._status)
         words = self.last_words
-        return EngineDied(f"{name} ended", f"{how}; pending: {text}" + (f"; last words: {words}" if words else ""))
+        why = f"{how}; pending: {text}" + (f"; last words: {words}" if words else "")
+        return EngineDied(f"{name} ended", why, "start it again")
 
 
 def _fail(answer: asyncio.Future[ResultRecord], error: LadderError) -> None:
