@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -23,6 +24,8 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.text import clean, decode
 
 _LOG_LINES = 20
+# gdb 14 and later warn of each source file they do not find; the source view says so where it matters.
+_NO_SOURCE = re.compile(r"warning: \d+\t.*: No such file or directory")
 
 
 class EventReader:
@@ -86,7 +89,7 @@ class EventReader:
         for line in clean(record.text).splitlines():
             if line.strip():
                 kept.append(line)
-                if record.kind == "&" and line.startswith("warning: "):
+                if record.kind == "&" and line.startswith("warning: ") and not _NO_SOURCE.match(line):
                     self._emit(EngineNotice(line))
 
     def _running(self, results: Mapping[str, Value]) -> None:
