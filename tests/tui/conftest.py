@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +276,46 @@ async def settle(pilot: Pilot[Any]) -> None:
 def screen_text(app: Any) -> str:
     """What the terminal shows, as lines without trailing blanks."""
     return "\n".join(line.rstrip() for line in screen_lines(app.screen)) + "\n"
+
+
+class View:
+    """An application under test: what it shows, and hands to drive it with."""
+
+    def __init__(self, app: LadderApp, pilot: Pilot[Any]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def settle(self) -> None:
+        await settle(self.pilot)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def click(self, selector: str, x: int, y: int) -> None:
+        await self.pilot.click(selector, offset=(x, y))
+        await self.settle()
+
+    async def resize(self, columns: int, rows: int) -> None:
+        await self.pilot.resize_terminal(columns, rows)
+        await self.settle()
+
+    def text(self) -> str:
+        return screen_text(self.app)
+
+
+@pytest.fixture
+def show(make_app: Callable[..., LadderApp]) -> Callable[..., AbstractAsyncContextManager[View]]:
+    """`async with show(ladder, (columns, rows)) as view:` opens the application on a double."""
+
+    @asynccontextmanager
+    async def opened(ladder: Any, size: tuple[int, int] = (120, 40), **settings: Any) -> AsyncIterator[View]:
+        app = make_app(ladder, **settings)
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            yield View(app, pilot)
+
+    return opened
 
 
 class _TextShot(SingleFileSnapshotExtension):

@@ -147,6 +147,11 @@ class SourcePane(Pane):
         if not self.top + margin <= line < self.top + height - margin:
             self.top = max(0, line - height // 3)
 
+    def on_resize(self) -> None:
+        """What was stood at stays in sight, and no more is scrolled than that takes."""
+        self.top = 0 if self.cursor < self.body_height - 2 else self.top
+        self._stand_at(self.cursor)
+
     def _mark(self, state: LadderState, debug: DebugState | None) -> None:
         """Work out what stands beside the lines; only lines for which that differs are built again."""
         place, before = self._place, (self._breakpoints, self._findings, self._values)
