@@ -13,8 +13,10 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from ladder_backends.errors import MalformedRecord
 from ladder_backends.mi.lines import LineBuffer
-from ladder_backends.mi.records import NOT_RECORDED
+from ladder_backends.mi.parse import parse
+from ladder_backends.mi.records import NOT_RECORDED, ResultRecord
 from ladder_backends.mi.transport import Channel, Ended, Receive
 from ladder_backends.recording.context import Context, Key, follow, key_of
 from ladder_backends.recording.exchanges import Exchange, exchanges_of
@@ -64,6 +66,16 @@ class Script:
             return None
         held = self._windows.get(key_of(Channel.MI, window.command, context), ())
         return cut(window, ((each, exchange.answer) for each, exchange in held if exchange.answer is not None))
+
+
+def _is_whole(answer: bytes | None) -> bool:
+    """An answer that a client can read; one that was cut would make it wait for the rest."""
+    if answer is None:
+        return False
+    try:
+        return isinstance(parse(answer.removesuffix(b"\n")), ResultRecord)
+    except MalformedRecord:
+        return False
 
 
 class _Planned(NamedTuple):
@@ -136,7 +148,7 @@ class ReplayTransport:
         assert match is not None
         token, command = match.groups()
         exchange = self._look_up(Channel.MI, command)
-        if exchange is not None and (exchange.answer is not None or exchange.ended):
+        if exchange is not None and (_is_whole(exchange.answer) or exchange.ended):
             self._play(exchange, token)
         elif command.startswith(b"-gdb-exit"):
             self._later(_Planned(0, Channel.MI, token + b"^exit\n"), _Planned(0, Channel.MI, b"", True, 0))
