@@ -91,6 +91,14 @@ def test_findings_come_as_their_records_end() -> None:
     assert reader.report.reason is None
 
 
+def test_stream_ordered_race_is_not_over_at_its_inner_blanks() -> None:
+    reader = TextReportReader()
+    head = "========= Use-after-free on allocation of size 4 bytes at 0x8\n"
+    stack = "=========     Saved host backtrace up to driver entry point at cudaFreeAsync time\n"
+    assert reader.feed(f"{head}=========\n{stack}=========\n".encode()) == []
+    assert [finding.kind for finding in reader.feed(RECORD.encode())] == ["stream-race", "oob"]
+
+
 def test_record_without_an_end_comes_with_the_next_one_and_at_the_end() -> None:
     reader = TextReportReader()
     text = RECORD.removesuffix("=========\n")
