@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 from pathlib import Path
@@ -37,16 +36,6 @@ def test_top_level_holds_only_what_it_should() -> None:
     files = {"pyproject.toml", "README.md", "LICENSE", "CONTRIBUTING.md", "requirements.lock"}
     folders = {"tui", "backends", "demos", "tests", "themes"}
     assert {name for name in top if not name.startswith(".")} == files | folders
-
-
-def test_key_table_of_the_readme_is_that_of_the_registry() -> None:
-    spec = importlib.util.spec_from_file_location("write_readme", Path(__file__).with_name("write_readme.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert module.with_keys(text) == text, "run tests/packaging/write_readme.py"
 
 
 def test_files_that_the_readme_names_exist() -> None:
