@@ -50,6 +50,20 @@ def test_calls_that_fail_after_a_device_error_are_folded_under_it(read: Read) ->
     assert "folded" in report.findings[2].why
 
 
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (4, "cudaErrorLaunchFailure"),
+        (77, "cudaErrorIllegalAddress"),
+        (999, "cudaErrorX"),
+        (700, "CUDA_ERROR_ILLEGAL_ADDRESS"),
+    ],
+)
+def test_numbers_of_other_versions_fold_by_name(read: Read, code: int, name: str) -> None:
+    text = "unknown error" if code == 999 else "text"
+    assert shape(read(record() + failed("cudaFree", code, name).replace('"text"', f'"{text}"'))) == [([0], [1])]
+
+
 def test_failed_calls_before_any_device_error_stand_alone(read: Read) -> None:
     report = read(failed("cudaFree", 719) + record())
     assert shape(report) == [([0], []), ([1], [])]

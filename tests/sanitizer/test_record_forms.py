@@ -272,6 +272,15 @@ def test_leaks(one: One, text: str, expected: dict[str, Any]) -> None:
     assert fields(finding, expected) == expected
 
 
+def test_stack_of_libraries_alone_is_said_to_be_one(one: One) -> None:
+    finding = one(
+        "========= Leaked 4 bytes at 0xdf6e00000\n"
+        "=========     Saved host backtrace up to driver entry point at allocation time\n"
+        "=========         Host Frame: cuMemAlloc_v2 [0x1] in libcuda.so.1\n"
+    )
+    assert "no frame with a name outside of libraries" in finding.why
+
+
 def test_leak_names_the_call_and_the_line_that_allocated(one: One) -> None:
     finding = one(
         "========= Leaked 4 bytes at 0xdf6e00000\n"

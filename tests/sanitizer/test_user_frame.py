@@ -55,6 +55,8 @@ def test_whose_frame(text: str, cuda: bool) -> None:
         ),
         (("launch [0x1] in l.so", "__call__ in driver.py:713", "run in jit.py:744", "<module> in train.py:7"), "<module>", 7),
         (("launch [0x1] in l.so", "__call__ in driver.py:713"), "__call__", 713),
+        (("cuInit [0x1] in libcuda.so.1", "c10::init(int) [0x2] in c10.so", "_PyEval in ceval.c:3 [0x1] in x"), "c10::init(int)", None),
+        (("/a/Objects/call.c:7:cfunction_call [0x1] in /opt/conda/bin/python3.10", "run [0x1] in libapp.so"), "run", None),
     ],
 )  # fmt: skip
 def test_the_innermost_frame_a_person_wrote(stack: tuple[str, ...], function: str, line: int | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from ladder_backends.model.finding import (
     Allocation,
@@ -38,6 +39,13 @@ _FAULTS = frozenset(
 
 _AFTER_FAULT = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721})
 """Results of calls into a context that a device error has ended."""
+
+_AFTER_FAULT_NAME = re.compile(
+    r"launch.?fail|illegal.?(?:address|instruction|memory)|misaligned.?address|hardware.?stack|invalid.?(?:pc|program)"
+    r"|invalid.?address.?space|\bassert|context.?is.?destroyed|unknown.?error",
+    re.IGNORECASE,
+)
+"""Names and texts of the same, for the numbers of older versions and of WSL."""
 
 _ECHOES = ("cudaGetLastError", "cudaPeekAtLastError")
 _HOST_KINDS = frozenset(
@@ -111,13 +119,13 @@ class ReportBuilder:
         kernel = frames[-1].function if frames else at.function or head.kernel
         if old is None:
             key: _Key = (tool, kind, access, space, draft.reason, kernel, at.function, at.file, at.line, user)
-            cause = self._cause_of(kind, head.result, access, index)
+            cause = self._cause_of(kind, head.result, access, draft.reason, index)
         else:
             key, cause = (), old.consequence_of
         block = first.block if first is not None else draft.block
         thread = first.thread if first is not None else draft.thread
         lanes = sum(1 for side in sides if side.thread is not None and side.block is not None)
-        lane, why = lane_of(kind, lanes, user, cause is not None)
+        lane, why = lane_of(kind, lanes, user, bool(host), cause is not None)
         finding = Finding(
             index=index,
             kind=kind,
@@ -163,7 +171,7 @@ class ReportBuilder:
             return ()
         return (Side(draft.access, at or NOWHERE, draft.block, draft.thread, draft.block_rank),)
 
-    def _cause_of(self, kind: FindingKind, result: int | None, access: str, index: int) -> int | None:
+    def _cause_of(self, kind: FindingKind, result: int | None, access: str, reason: str, index: int) -> int | None:
         """The earlier finding this API error follows from."""
         if kind is not FindingKind.API_ERROR:
             if kind in _FAULTS and self._cause is None:
@@ -172,7 +180,7 @@ class ReportBuilder:
                 self._last_api = None
             return None
         cause = None
-        if self._cause is not None and result in _AFTER_FAULT:
+        if self._cause is not None and (result in _AFTER_FAULT or _AFTER_FAULT_NAME.search(reason)):
             cause = self._cause
         elif access.startswith(_ECHOES) and self._last_api is not None and self._last_api[1] == result:
             cause = self._last_api[0]

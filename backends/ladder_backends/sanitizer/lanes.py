@@ -41,13 +41,16 @@ def frame_words(frame: CodeLocation) -> str:
     return f"{name} in {basename(frame.module)}" if frame.module else name
 
 
-def lane_of(kind: FindingKind, lanes: int, user: CodeLocation | None, follows: bool) -> tuple[LaneAnswer, str]:
+def lane_of(
+    kind: FindingKind, lanes: int, user: CodeLocation | None, stack: bool, follows: bool
+) -> tuple[LaneAnswer, str]:
     """The lane answer of a finding and, unless exact, the reason with the action that helps.
 
     Args:
         kind: What the finding is about.
         lanes: How many places with a thread and a block it has.
         user: The user's frame of its host stack, or None.
+        stack: It has a host stack at all.
         follows: It is the consequence of an earlier finding.
     """
     if lanes >= 2:
@@ -64,6 +67,8 @@ def lane_of(kind: FindingKind, lanes: int, user: CodeLocation | None, follows: b
         )
     action = _HOST_ACTION.get(kind)
     if action is not None:
+        if user is None and stack:
+            return LaneAnswer.NONE, f"{why}, and its host stack holds no frame with a name outside of libraries"
         if user is None:
             return LaneAnswer.NONE, f"{why}: re-run with --show-backtrace yes to get the host stack"
         return LaneAnswer.NONE, f"{why}: {action} ({frame_words(user)})"

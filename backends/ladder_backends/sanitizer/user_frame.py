@@ -20,6 +20,10 @@ _CUDA_MODULE = re.compile(r"(?:.*[\\/])?(?:libcuda|libcudart|nvcuda|cudart|libnv
 _RUNTIME_MODULE = re.compile(
     r"(?:.*[\\/])?(?:libc|libpthread|libstdc\+\+|ld-linux|kernel32|ntdll|ucrtbase)[\w.+-]*$"
 )
+_INTERPRETER_MODULE = re.compile(
+    r"(?:.*[\\/])?(?:(?:lib)?python[\d.]*(?:\.so[\d.]*|\.exe|\.dll)?|libjulia[\w.-]*)$"
+)
+_INTERPRETER_FUNCTION = re.compile(r"_?Py[A-Z_]\w*$|jl_\w+$")
 _LIBRARY_PATH = re.compile(r"[\\/](?:site|dist)-packages[\\/]|[\\/]lib[\\/]python\d|^<frozen ")
 _LIBRARY_NAME = frozenset(
     {
@@ -56,6 +60,16 @@ def is_cuda(frame: CodeLocation) -> bool:
     return bool(frame.function) and _CUDA_FUNCTION.match(frame.function) is not None
 
 
+def _is_runtime(frame: CodeLocation) -> bool:
+    """Whether a host frame belongs to the C library or to an interpreter."""
+    return (
+        frame.function in _START
+        or _RUNTIME_MODULE.match(frame.module) is not None
+        or _INTERPRETER_MODULE.match(frame.module) is not None
+        or _INTERPRETER_FUNCTION.match(frame.function) is not None
+    )
+
+
 def api_of(frames: Sequence[CodeLocation]) -> str:
     """The CUDA call a host stack was in, as the program made it (`cudaMalloc` rather than `cuMemAlloc_v2`)."""
     name = ""
@@ -85,7 +99,7 @@ def user_frame(frames: Sequence[CodeLocation]) -> CodeLocation | None:
         return python[-1]
     fallback = None
     for frame in frames:
-        if is_cuda(frame) or frame.function in _START or _RUNTIME_MODULE.match(frame.module):
+        if is_cuda(frame) or _is_runtime(frame):
             continue
         if frame.file:
             return frame
