@@ -84,7 +84,7 @@ async def test_where_else_to_go_can_be_clicked(gpu_dump: Any, make_app: Callable
     )
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        place(app, "asked block (3,0,0) thread (100,0,0)")
+        place(app, "asked for (3,0,0) (100,0,0)")
         await pilot.click(offset=place(app, "→ thread (232,0,0)"))
         await settle(pilot)
         assert went(gpu_dump) == [near]

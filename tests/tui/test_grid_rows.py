@@ -135,9 +135,11 @@ def test_asked_and_reached_are_both_told() -> None:
     other = Alternative("thread (232,0,0) of the same block", Focus.of(block=(3, 0, 0), thread=(232, 0, 0)))
     debug.alternatives = (other,)
     rows = grid_rows(debug, width=58).rows
-    assert rows[0].text() == "! asked block (3,0,0) thread (100,0,0) · reached block (3,0,0) thread (240,0,0)"
+    assert rows[0].text() == "! asked for (3,0,0) (100,0,0) · now in (3,0,0) (240,0,0)"
     assert rows[1].text() == "  the dump does not hold thread (100,0,0)"
     assert rows[2].target == AlternativeTarget(other)
+    debug.asked = None
+    assert texts(debug)[0] == "! the dump does not hold thread (100,0,0)"
     debug.asked, debug.reason = debug.focus, ""
     assert not texts(debug)[0].startswith("!")
 

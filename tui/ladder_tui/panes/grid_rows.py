@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -14,6 +15,7 @@ from ladder_tui.panes.grid_lanes import coordinate, lane_cells, legend, program_
 from ladder_tui.widgets.row import Cell, Row
 
 _NUMBERED_BLOCKS = 16
+_REASON_LINES = 3
 
 
 class KernelTarget(NamedTuple):
@@ -138,7 +140,7 @@ def grid_rows(
     """
     built = GridRows()
     rows = built.rows
-    rows += _asked_rows(debug)
+    rows += _asked_rows(debug, width)
     kernel = focused_kernel(debug)
     if len(debug.grid.kernels) > 1:
         rows += [_kernel_row(other, other is kernel) for other in debug.grid.kernels]
@@ -160,24 +162,33 @@ def range_row(debug: DebugState, number: int) -> Row:
                RangeTarget(run.first))  # fmt: skip
 
 
-def _asked_rows(debug: DebugState) -> list[Row]:
-    asked, reached = debug.asked, debug.focus
+def _asked_rows(debug: DebugState, width: int) -> list[Row]:
+    """What was asked for and not reached, why, and where else to go."""
     if not debug.reason:
         return []
-    others = [
+    rows: list[Row] = []
+    if debug.asked is not None:
+        now = f"now in {_lane_of(debug.focus)}" if debug.focus is not None else "nowhere now"
+        rows.append(Row((Cell("! ", "warn"), Cell(f"asked for {_lane_of(debug.asked)} · {now}", "warn"))))
+    style = "text" if rows else "warn"
+    lines = textwrap.wrap(debug.reason, max(20, width - 3))[:_REASON_LINES]
+    rows += [
+        Row((Cell("  " if rows or number else "! ", "warn"), Cell(line, style)))
+        for number, line in enumerate(lines)
+    ]
+    rows += [
         Row((Cell("  → ", "focus"), Cell(other.label, "text")), target=AlternativeTarget(other))
         for other in debug.alternatives
     ]
-    if asked is None:
-        return [Row((Cell("! ", "warn"), Cell(debug.reason, "warn"))), *others]
-    reached_words = _lane_of(reached) if reached is not None else "nowhere"
-    head = Row((Cell("! ", "warn"), Cell(f"asked {_lane_of(asked)} · reached {reached_words}", "warn")))
-    return [head, Row((Cell("  "), Cell(debug.reason, "text"))), *others]
+    return rows
 
 
 def _lane_of(focus: Focus) -> str:
-    logical = focus.describe("block", "thread")
-    return logical or focus.describe()
+    """`(3,0,0) (240,0,0)`, block and thread; the levels by name where it has others."""
+    block, thread = focus.dim3("block"), focus.dim3("thread")
+    if block is None or thread is None:
+        return focus.describe("block", "thread") or focus.describe()
+    return f"{format_coordinate(block)} {format_coordinate(thread)}"
 
 
 def _kernel_row(kernel: Kernel, focused: bool) -> Row:
