@@ -147,7 +147,7 @@ class SourcePane(Pane):
         if not self.top + margin <= line < self.top + height - margin:
             self.top = max(0, line - height // 3)
 
-    def on_resize(self) -> None:
+    def sized(self) -> None:
         """What was stood at stays in sight, and no more is scrolled than that takes."""
         self.top = 0 if self.cursor < self.body_height - 2 else self.top
         self._stand_at(self.cursor)

@@ -76,6 +76,10 @@ class LineView(Widget, can_focus=True):
         self._painted_rows: list[_Built] = []
         self._title_targets: list[tuple[int, int, object]] = []
         self._painted_size = (0, 0)
+        # Set while lines are built: Textual works the size out from the layout each time it is asked.
+        self._drawn_size = (0, 0)
+
+        self._known_size = (0, 0)
 
     # What a subclass gives -------------------------------------------------------------------------------------
 
@@ -91,6 +95,9 @@ class LineView(Widget, can_focus=True):
     def title(self) -> Title:
         """The title line."""
         return Title("")
+
+    def sized(self) -> None:
+        """Called before the first lines of a new size are built: the place to scroll to what matters."""
 
     def empty_text(self) -> str:
         """What to say where there are no rows."""
@@ -115,14 +122,13 @@ class LineView(Widget, can_focus=True):
     @property
     def body_width(self) -> int:
         """Columns of a row: without separator, cursor mark and right margin."""
-        # Asked for on every step: the painted size is at hand, the size is worked out from the layout each time.
-        width = self._painted_size[0] or self.size.width
+        width = self._drawn_size[0] or self.size.width
         return max(0, width - len(self._edge_at(0)) - self._mark_width - 1)
 
     @property
     def body_height(self) -> int:
         """Rows that are visible at once."""
-        return max(0, (self._painted_size[1] or self.size.height) - self._title_height)
+        return max(0, (self._drawn_size[1] or self.size.height) - self._title_height)
 
     @property
     def _title_height(self) -> int:
@@ -157,6 +163,7 @@ class LineView(Widget, can_focus=True):
         if self._painted_size != (width, height) or len(self._painted_strips) != height:
             self.repaint()
             return
+        self._drawn_size = (width, height)
         count = self._keep_in_view()
         painted = self._painted_rows
         dirty: list[Region] = []
@@ -172,6 +179,7 @@ class LineView(Widget, can_focus=True):
             if spans:
                 self._painted_strips[y] = line
                 dirty += [Region(start, y, end - start, 1) for start, end in spans]
+        self._drawn_size = (0, 0)
         if dirty:
             self.refresh(*dirty)
 
@@ -187,10 +195,14 @@ class LineView(Widget, can_focus=True):
 
     def _rebuild(self) -> None:
         width, height = self.size
+        self._drawn_size = (width, height)
+        if self._known_size != (width, height):
+            self._known_size = (width, height)
+            self.sized()
         count = self._keep_in_view()
         self._painted_rows = [self._build(y, count) for y in range(height)]
         self._painted_strips = [self._strip_for(y, built, width) for y, built in enumerate(self._painted_rows)]
-        self._painted_size = (width, height)
+        self._painted_size, self._drawn_size = (width, height), (0, 0)
 
     def _build(self, y: int, count: int) -> _Built:
         """What line `y` shows: a row and whether it is selected, the title, a line of the empty text, nothing."""
