@@ -94,7 +94,7 @@ class GdbDebugger(GdbDialect):
         await self._read_symbols(facts)
         if directory is not None:
             await self.command(f"-environment-cd {mi_string(_full(directory))}")
-        await self.command(f"-exec-arguments {arguments}".rstrip())
+        await self.command(f"-gdb-set args {arguments}".rstrip())
         await self._set_environment(program_environment(target.environment))
         self._stop_at_main = target.stop_at_main
         self.capabilities = _CONTROL | Capability.PROGRAM_TERMINAL
@@ -126,7 +126,9 @@ class GdbDebugger(GdbDialect):
         lost = [name for name, value in changes.items() if value is not None and "\n" in value]
         await asyncio.gather(
             *(
-                self.cli(f"unset environment {name}" if value is None else f"set environment {name} = {value}")
+                self.cli(f"unset environment {name}")
+                if value is None
+                else self.command(f"-gdb-set environment {name} = {value}")
                 for name, value in changes.items()
                 if name not in lost
             )

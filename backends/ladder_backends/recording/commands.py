@@ -127,6 +127,8 @@ def reach_of_line(line: str) -> Reach:
         return Reach.RUNNING if word != "echo" and _ASSIGNMENT.search(rest) else Reach.QUESTION
     if word in _OPENING_LINES:
         return Reach.OPENING
+    if word == "unset":
+        return Reach.SETTING
     if word in _MOVE_LINES:
         return Reach.RELATIVE_PLACE
     if word in _FRAME_LINES:

@@ -195,7 +195,7 @@ class DebugSession:
     async def _start(self, kind: StepKind, location: str = "") -> None:
         if kind is StepKind.RUN:
             self._follower.restarted()
-        self._follower.expect_run()
+        self._follower.expect_run(anew=kind is StepKind.RUN)
         try:
             await self.debugger.resume(kind, location)
         except LadderError as error:

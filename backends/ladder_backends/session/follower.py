@@ -27,6 +27,7 @@ from ladder_backends.model.events import (
     TargetRunning,
     TargetStopped,
 )
+from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
@@ -68,6 +69,8 @@ class Follower:
         self._output = OutputLog(state)
         self._values = ValueChanges()
         self._stop = 0
+        self._anew = False
+        self._ended_before: TargetExited | None = None
         self._asking: asyncio.Task[None] | None = None
         self._unseen: TargetStopped | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -113,8 +116,13 @@ class Follower:
         """Forget what belonged to an earlier run of the program."""
         self._values.forget()
 
-    def expect_run(self) -> None:
-        """The engine is about to be told to run: what it tells until then is part of that run's notification."""
+    def expect_run(self, *, anew: bool = False) -> None:
+        """The engine is about to be told to run: what it tells until then is part of that run's notification.
+
+        Args:
+            anew: A program that is there already is ended for it, which is no news.
+        """
+        self._anew, self._ended_before = anew, None
         self.at_rest.clear()
         self._notifier.hold()
         self._stop_timer()
@@ -122,6 +130,10 @@ class Follower:
 
     def stays(self) -> None:
         """The engine refused to run."""
+        ended, self._ended_before = self._ended_before, None
+        self._anew = False
+        if ended is not None:
+            self._exited(ended)
         if not self.running and self._asking is None:
             self._stop_timer()
             self._notifier.release()
@@ -134,6 +146,7 @@ class Follower:
 
     def _run(self, event: TargetRunning) -> None:
         self.running = True
+        self._anew = False
         self.at_rest.clear()
         unseen = self._unseen
         self._drop_questions()
@@ -169,6 +182,9 @@ class Follower:
         self._ask(self._follow_stop(event))
 
     def _exited(self, event: TargetExited) -> None:
+        if self._anew:
+            self._ended_before = event
+            return
         state = self._state
         self.running = False
         self._stop_timer()
@@ -190,7 +206,7 @@ class Follower:
 
     def _engine_exited(self, event: EngineExited) -> None:
         state = self._state
-        self.running = False
+        self.running = self._anew = False
         self._stop_timer()
         self._drop_questions()
         state.run, state.since = Run.DEAD, time.monotonic()
@@ -212,9 +228,16 @@ class Follower:
         if self.running or self._state.run not in (Run.STOPPED, Run.DUMP):
             return
         if event.focus is not None:
+            self._forget_asked(event.focus)
             self._state.focus = event.focus
         level = event.frame.level if event.frame is not None else self._state.selected_frame
         self.look_again(level)
+
+    def _forget_asked(self, now: Focus) -> None:
+        """A focus that moved without being asked to makes the last wish, and why it failed, a thing of the past."""
+        state, before = self._state, self._state.focus
+        if before is None or any(now.get(level) != before.get(level) for level in ("block", "thread")):
+            state.asked, state.reason, state.alternatives = None, "", ()
 
     def show_jump(self, outcome: JumpOutcome) -> None:
         """Take what a jump has read; only the blocks round it are asked for, and come later."""

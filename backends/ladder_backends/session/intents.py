@@ -89,11 +89,12 @@ class IntentStore:
 
 
 def _rows(intents: Iterable[BreakpointIntent]) -> list[dict[str, object]]:
-    return [
-        {"location": intent.location, "condition": intent.condition, "enabled": intent.enabled}
-        for intent in intents
-        if not intent.temporary and intent.location and not intent.location.startswith(_ENGINE_ONLY)
-    ]
+    kept: dict[tuple[str, str], dict[str, object]] = {}
+    for intent in intents:
+        if not intent.temporary and intent.location and not intent.location.startswith(_ENGINE_ONLY):
+            row = {"location": intent.location, "condition": intent.condition, "enabled": intent.enabled}
+            kept.setdefault((intent.location, intent.condition), row)
+    return list(kept.values())
 
 
 def _intents(document: object) -> list[BreakpointIntent]:

@@ -14,8 +14,8 @@ _FUNCTIONS = 64
 @dataclass(slots=True)
 class _Seen:
     stop: int
-    values: dict[str, str] = field(default_factory=dict)
-    before: dict[str, str] = field(default_factory=dict)
+    values: dict[tuple[str, int], str] = field(default_factory=dict)
+    before: dict[tuple[str, int], str] = field(default_factory=dict)
 
 
 class ValueChanges:
@@ -32,8 +32,10 @@ class ValueChanges:
             function: The frame's function.
             stop: Number of the stop; a second look during one stop compares with the same values as the first.
         """
-        # Of names that hide one another the first is the innermost.
-        values = {variable.name: variable.value for variable in reversed(window.variables) if not variable.error}
+        keys = _keys(window)
+        values = {
+            key: variable.value for key, variable in zip(keys, window.variables, strict=True) if not variable.error
+        }
         seen = self._functions.pop(function, None)
         if seen is None:
             seen = _Seen(stop, values)
@@ -45,16 +47,31 @@ class ValueChanges:
         if len(self._functions) > _FUNCTIONS:
             self._functions.popitem(last=False)
         before = seen.before
-        if all(before.get(variable.name, variable.value) == variable.value for variable in window.variables):
+        marks = [
+            before.get(key, variable.value) != variable.value
+            for key, variable in zip(keys, window.variables, strict=True)
+        ]
+        if not any(marks):
             return window
         return replace(
             window,
             variables=tuple(
-                replace(variable, changed=before.get(variable.name, variable.value) != variable.value)
-                for variable in window.variables
+                replace(variable, changed=changed)
+                for variable, changed in zip(window.variables, marks, strict=True)
             ),
         )
 
     def forget(self) -> None:
         """Start over, as after a restart of the program."""
         self._functions.clear()
+
+
+def _keys(window: VariableWindow) -> list[tuple[str, int]]:
+    """Names, numbered where inner ones hide outer ones."""
+    met: dict[str, int] = {}
+    keys = []
+    for variable in window.variables:
+        number = met.get(variable.name, 0)
+        met[variable.name] = number + 1
+        keys.append((variable.name, number))
+    return keys
