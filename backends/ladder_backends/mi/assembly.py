@@ -13,8 +13,10 @@ from ladder_backends.mi.records import Record, ResultRecord, UnknownRecord
 from ladder_backends.mi.second_opinion import second_opinion
 
 _RESULT = re.compile(rb"(\d{1,30})\^([a-z]+)")
+# What may be held back for a string to end, and how often its end is tried.
 _HELD_LINES = 4096
-_HELD_BYTES = 1 << 20
+_HELD_BYTES = 1 << 18
+_HELD_TRIES = 16
 
 
 class RecordAssembly:
@@ -37,6 +39,7 @@ class RecordAssembly:
         self._sliced = b""
         self._held: list[bytes] = []
         self._held_size = 0
+        self._tries = 0
 
     def feed(self, chunk: bytes) -> None:
         """Add bytes; `step` does the work."""
@@ -102,29 +105,32 @@ class RecordAssembly:
         self._held.append(line)
         self._held_size += len(line) + 1
 
-    def _give_up(self) -> UnknownRecord:
+    def _release(self) -> bytes:
         raw = b"\n".join(self._held)
         self._held.clear()
-        self._held_size = 0
-        return UnknownRecord(raw, "a string does not end")
+        self._held_size = self._tries = 0
+        return raw
+
+    def _give_up(self) -> UnknownRecord:
+        return UnknownRecord(self._release(), "a string does not end")
 
     def _try_held(self, line: bytes) -> Record | None:
         """Is the line the rest of the held one, or a record of its own?"""
-        if len(self._held) >= _HELD_LINES or self._held_size + len(line) > _HELD_BYTES or _is_record(line):
+        too_much = len(self._held) >= _HELD_LINES or self._held_size + len(line) > _HELD_BYTES
+        if too_much or self._tries >= _HELD_TRIES or _is_record(line):
             self._lines.appendleft(line)
             return self._give_up()
         self._hold(line)
-        if b'"' not in line:
+        if b'"' not in line.replace(b"\\\\", b"").replace(b'\\"', b""):
             return None
-        whole = b"\n".join(self._held)
+        self._tries += 1
         try:
-            record = parse(whole)
+            record = parse(b"\n".join(self._held))
         except UnfinishedString:
             return None
         except MalformedRecord:
             return self._give_up()
-        self._held.clear()
-        self._held_size = 0
+        self._release()
         return record
 
 

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import itertools
 import re
-import signal
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ from ladder_backends.errors import (
     NotRecorded,
 )
 from ladder_backends.mi.assembly import RecordAssembly
+from ladder_backends.mi.ending import LastWords, manner
 from ladder_backends.mi.records import (
     NOT_RECORDED,
     AsyncRecord,
@@ -41,21 +41,18 @@ from ladder_backends.mi.records import (
 )
 from ladder_backends.mi.refusal import checked
 from ladder_backends.mi.transport import Channel, Transport
-from ladder_backends.text import clean, decode
+from ladder_backends.text import clean
 
 Notice: TypeAlias = AsyncRecord | StreamRecord | UnknownRecord | ResultRecord
-"""What answers no command. A `ResultRecord` among them is a second answer: `^running` was taken back by
-`^error`."""
+"""What answers no command. A `ResultRecord` among them is a second answer: an error that takes `^running` back."""
 
 _TURN = 0.008
 _START_DEADLINE = 60.0
 _EXIT_DEADLINE = 3.0
-_LAST_WORDS = 2048
 _CONSOLE_LIMIT = 1 << 18
 _REMEMBERED_RUNS = 64
 # Records that come in thousands; those next to each other are told as one.
 _BURSTS = ("thread-created", "thread-exited")
-_IDLE = re.compile(r"\((cuda-)?gdb\)")
 _TOKEN = re.compile(rb"(\d{1,30})\^")
 
 
@@ -99,7 +96,7 @@ class MiSession:
         self._in_work: deque[int] = deque()
         # Tokens answered with `^running`, which an error may still take back.
         self._runs: deque[int] = deque(maxlen=_REMEMBERED_RUNS)
-        self._words = b""
+        self._words = LastWords()
         self._started = False
         self._over = False
         self._status: int | None = None
@@ -184,8 +181,8 @@ class MiSession:
 
     @property
     def last_words(self) -> str:
-        """The last lines the engine wrote to its command line or log, clean."""
-        return _last_lines(self._words)
+        """The last lines the engine wrote to its command line or log, clean, in one line."""
+        return str(self._words)
 
     def send(self, channel: Channel, chunk: bytes) -> None:
         """Type into the command line or the program's terminal."""
@@ -252,7 +249,7 @@ class MiSession:
     def _receive(self, channel: Channel, chunk: bytes) -> None:
         if channel is not Channel.MI:
             if channel is Channel.CLI:
-                self._words = (self._words + chunk)[-_LAST_WORDS:]
+                self._words.feed(chunk)
             self._stream(channel, chunk)
             return
         self._assembly.feed(chunk)
@@ -335,7 +332,7 @@ class MiSession:
 
     def _keep_text(self, record: StreamRecord) -> None:
         if record.kind == "&":
-            self._words = (self._words + record.text.encode("utf-8", "replace"))[-_LAST_WORDS:]
+            self._words.feed(record.text.encode("utf-8", "replace"))
         elif record.kind == "~":
             worked = self._requests.get(self._in_work[0]) if self._in_work else None
             if worked is not None and worked.console is not None and len(worked.console) < _CONSOLE_LIMIT:
@@ -372,7 +369,7 @@ class MiSession:
         name = self._transport.engine
         if not self._started:
             return EngineDied(f"{name} is not running", f"it was not started before {text}")
-        how = _manner(self._status)
+        how = manner(self._status)
         words = self.last_words
         why = f"{how}; pending: {text}" + (f"; last words: {words}" if words else "")
         return EngineDied(f"{name} ended", why, "start it again")
@@ -391,19 +388,3 @@ def _refused(command: str, record: ResultRecord) -> LadderError:
     if code == NOT_RECORDED:
         return NotRecorded("not in this recording", command, "open it with the engine itself")
     return CommandFailed(command, text, code if isinstance(code, str) else "")
-
-
-def _manner(status: int | None) -> str:
-    if status is None:
-        return "it is gone"
-    if status >= 0:
-        return f"exit status {status}"
-    try:
-        return f"ended by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"ended by signal {-status}"
-
-
-def _last_lines(raw: bytes) -> str:
-    lines = [line.strip() for line in decode(raw.replace(b"\r", b"")).splitlines()]
-    return " · ".join([line for line in lines if line and not _IDLE.fullmatch(line)][-4:])

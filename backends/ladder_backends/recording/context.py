@@ -4,8 +4,7 @@
 was asked in the same context. A context has four parts, each changed by its own kind of commands:
 
 - the time: the exchange that last let the target run, opened something or changed something;
-- the place: the thread or lane. It is taken from what the engine says (a `CudaFocus`, the text of a focus
-query, a
+- the place: the thread or lane, as the engine itself names it (a `CudaFocus`, the text of a focus query, a
   thread's number), so that a lane is the same place whichever way and however often it is reached;
 - the frame that is selected there;
 - the breakpoints: the commands that made them.

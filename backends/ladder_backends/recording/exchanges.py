@@ -5,8 +5,7 @@ the engine wrote belongs to one of them:
 
 - a result, to the command of its token;
 - `*` and `=` records and the program's output, to the command or typed line that lets the target run, until it
-stops;
-  otherwise to the command the engine is working on, or the last one;
+  stops; otherwise to the command the engine is working on, or the last one;
 - text (`~`, `&`) and prompts, to the command the engine is working on, or the last one;
 - output of the command line, to the line typed there until the next prompt, then as program output.
 """

@@ -169,4 +169,6 @@ async def _ask_version(argv: Sequence[str]) -> str:
         process.kill()
         await process.wait()
         return ""
-    return clean_line(decode(out).partition("\n")[0].strip())
+    lines = [line.strip() for line in decode(out).splitlines()]
+    # NVIDIA's wrapper script tells what it executes first.
+    return next((clean_line(line) for line in lines if line and not line.startswith("exec:")), "")

@@ -1,0 +1,40 @@
+"""What is left to say of an engine that has ended."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+from ladder_backends.text import decode
+
+_KEPT_BYTES = 2048
+_LINES = 4
+_PROMPT = re.compile(r"\((?:cuda-)?gdb\)")
+
+
+class LastWords:
+    """The last lines an engine wrote, of what it was fed with."""
+
+    def __init__(self) -> None:
+        self._raw = b""
+
+    def feed(self, chunk: bytes) -> None:
+        """Add what the engine wrote."""
+        self._raw = (self._raw + chunk[-_KEPT_BYTES:])[-_KEPT_BYTES:]
+
+    def __str__(self) -> str:
+        """The last lines that say something, clean, in one line."""
+        lines = [line.strip() for line in decode(self._raw.replace(b"\r", b"")).splitlines()]
+        return " · ".join([line for line in lines if line and not _PROMPT.fullmatch(line)][-_LINES:])
+
+
+def manner(status: int | None) -> str:
+    """How a process ended, from its exit status as `subprocess` tells it."""
+    if status is None:
+        return "it is gone"
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"ended by signal {-status}"
