@@ -127,6 +127,17 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         read_report([])
 
 
+def test_hostile_names_are_cleaned(tmp_path: Path) -> None:
+    names = [tmp_path / "a\x1b[31m\n\u202e", tmp_path / "b"]
+    for name in names:
+        name.write_bytes(LOG.read_bytes())
+    assert all("\x1b" not in finding.origin for finding in read_report(names).findings)
+    names[0].write_text("hello")
+    with pytest.raises(ReportInvalid) as caught:
+        read_report(names)
+    assert "␛[31m␊\\u202e" in caught.value.line()
+
+
 def test_pipes_are_read_too(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

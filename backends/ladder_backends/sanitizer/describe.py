@@ -12,6 +12,9 @@ from ladder_backends.sanitizer.user_frame import basename
 RUN_KINDS = frozenset({FindingKind.TOOL_ERROR, FindingKind.TOOL_WARNING, FindingKind.SESSION})
 """Kinds that are about the run of the tool, not about the program."""
 
+NO_FAULT_KINDS = RUN_KINDS | {FindingKind.SYNC_TRACE}
+"""Kinds that report no fault of the program: they are listed, and not counted as found."""
+
 _TEMPLATE_RETURN = re.compile(r"^(?:void|__half|float|double|int|bool|unsigned(?: \w+)?|long(?: \w+)?) (?=[\w:~<])")
 _CLONE = re.compile(r"^\[clone [^\]]*\]\s*(?=\S)")
 _BARRIERS = {
@@ -192,7 +195,7 @@ def group_count(report: Report, group: FindingGroup) -> str:
 
 def headline(report: Report) -> str:
     """The report in one line: `1 bug · 24 lanes`, or why it proves nothing."""
-    bugs = [group for group in report.groups.values() if group.kind not in RUN_KINDS]
+    bugs = [group for group in report.groups.values() if group.kind not in NO_FAULT_KINDS]
     if not bugs:
         if not report.ran:
             return f"did not run: {report.reason}" if report.reason else "did not run"

@@ -20,6 +20,7 @@ from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.outcome import Outcome
 from ladder_backends.sanitizer.text_report import TextReportReader
 from ladder_backends.sanitizer.xml_report import XmlReportReader, looks_like_xml
+from ladder_backends.text import clean_line
 
 CHUNK = 1 << 18
 """Bytes read at a time."""
@@ -46,6 +47,11 @@ class _Reader(Protocol):
     def feed(self, chunk: bytes) -> list[Finding]: ...
 
     def finish(self, exit_status: int | None = None) -> list[Finding]: ...
+
+
+def _name(path: Path) -> str:
+    """A path as it may be shown."""
+    return clean_line(str(path))
 
 
 @contextmanager
@@ -77,19 +83,23 @@ def _chunks(path: Path) -> Generator[bytes]:
                 total += len(chunk)
                 if total > LARGEST:
                     raise ReportInvalid(
-                        f"{path} is too large", f"more than {LARGEST >> 30} GiB unpacked", "cut it into parts"
+                        f"{_name(path)} is too large",
+                        f"more than {LARGEST >> 30} GiB unpacked",
+                        "cut it into parts",
                     )
                 yield decoder.decode(chunk).encode() if decoder is not None else chunk
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as broken:
-        raise ReportInvalid(f"{path} cannot be unpacked", str(broken) or "it is cut short") from broken
+        raise ReportInvalid(f"{_name(path)} cannot be unpacked", str(broken) or "it is cut short") from broken
     except IsADirectoryError as broken:
-        raise ReportInvalid(f"{path} is a folder", "", "name the report files in it, or a pattern") from broken
+        raise ReportInvalid(
+            f"{_name(path)} is a folder", "", "name the report files in it, or a pattern"
+        ) from broken
     except FileNotFoundError as broken:
         raise ReportInvalid(
-            f"{path} does not exist", "", "name a log or XML written by compute-sanitizer"
+            f"{_name(path)} does not exist", "", "name a log or XML written by compute-sanitizer"
         ) from broken
     except OSError as broken:
-        raise ReportInvalid(f"{path} cannot be read", broken.strerror or str(broken)) from broken
+        raise ReportInvalid(f"{_name(path)} cannot be read", broken.strerror or str(broken)) from broken
 
 
 def expand(paths: Iterable[str | Path]) -> list[Path]:
@@ -112,7 +122,7 @@ def expand(paths: Iterable[str | Path]) -> list[Path]:
             continue
         matches = sorted(glob.glob(pattern))
         if not matches:
-            raise ReportInvalid(f"no file matches {text}", "", "check the name given to --log-file")
+            raise ReportInvalid(f"no file matches {clean_line(text)}", "", "check the name given to --log-file")
         for match in matches:
             found[Path(match)] = None
     return list(found)
@@ -134,15 +144,17 @@ def sniff(path: str | Path) -> bool:
 
 def _refuse(path: Path, size: int, binary: bool) -> ReportInvalid:
     if size == 0:
-        return ReportInvalid(f"{path} is empty", "", "the run that should have written it did not start or not end")
+        return ReportInvalid(
+            f"{_name(path)} is empty", "", "the run that should have written it did not start or not end"
+        )
     if binary:
         return ReportInvalid(
-            f"{path} is not a sanitizer report",
+            f"{_name(path)} is not a sanitizer report",
             "it is binary",
-            f"if compute-sanitizer --save wrote it, print it with compute-sanitizer --read {path}",
+            f"if compute-sanitizer --save wrote it, print it with compute-sanitizer --read {_name(path)}",
         )
     return ReportInvalid(
-        f"{path} is not a sanitizer report",
+        f"{_name(path)} is not a sanitizer report",
         "no line of it is compute-sanitizer's",
         "give a log written with --log-file, or an XML written with --save --xml",
     )
@@ -197,11 +209,11 @@ def _merge(files: list[Path], prefix: str | None) -> Report:
     report = builder.report
     ran, complete, reasons = False, True, []
     for path in files:
-        builder.begin_origin(str(path))
+        builder.begin_origin(_name(path))
         _read_into(builder, path, prefix)
         ran, complete = ran or report.ran, complete and report.complete
         if report.reason:
-            reasons.append(f"{path.name}: {report.reason}")
+            reasons.append(f"{clean_line(path.name)}: {report.reason}")
         report.summary["reports"] = report.summary.get("reports", 0) + 1
     report.ran, report.complete = ran, complete
     report.reason = "; ".join(reasons[:5]) + (f"; and {len(reasons) - 5} more" if len(reasons) > 5 else "") or None

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ladder_backends.model.finding import Allocation, CodeLocation, Finding, FindingKind, Report, Side
-from ladder_backends.sanitizer.describe import RUN_KINDS, headline
+from ladder_backends.model.finding import Allocation, CodeLocation, Finding, Report, Side
+from ladder_backends.sanitizer.describe import NO_FAULT_KINDS, headline
 
 FORMAT = 1
 NOTHING_FOUND, FOUND, PROVES_NOTHING = 0, 1, 2
-
-_NOT_A_FAULT = RUN_KINDS | {FindingKind.SYNC_TRACE}
 
 
 def _dim3(value: tuple[int, int, int] | None) -> list[int] | None:
@@ -119,6 +117,6 @@ def exit_code(report: Report) -> int:
 
     Messages about the run itself and barrier traces are not counted as found.
     """
-    if any(group.kind not in _NOT_A_FAULT for group in report.groups.values()):
+    if any(group.kind not in NO_FAULT_KINDS for group in report.groups.values()):
         return FOUND
     return NOTHING_FOUND if report.ran and report.complete else PROVES_NOTHING
