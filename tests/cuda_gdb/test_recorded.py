@@ -95,3 +95,16 @@ async def test_a_typed_focus_is_followed_in_a_recording_too(cuda_gdb: Path, tmp_
     changes = [event for event in events if isinstance(event, FocusChanged)]
     assert [change.focus["thread"] for change in changes if change.focus] == [(250, 0, 0)]
     await debugger.close()
+
+
+@pytest.mark.parametrize("thread", [232, 240, 255])
+async def test_the_newer_dialect_as_recorded_on_an_h200(thread: int) -> None:
+    """cuda-gdb 13.0, recorded by this code on the GPU's own machine; 12.4 is what runs elsewhere."""
+    debugger, _ = await replayed(Path(__file__).parent / "recordings" / "vector-add-13.0.jsonl.gz")
+    asked = Focus.of(block=(3, 0, 0), thread=(thread, 0, 0))
+    outcome = await jump(debugger, asked)
+    assert outcome.exact
+    assert {variable.name: variable.value for variable in outcome.variables}["i"] == str(768 + thread)
+    assert outcome.warp is not None
+    assert [lane.number for lane in outcome.warp.lanes if lane.thread is not None] == list(range(8, 32))
+    await debugger.close()

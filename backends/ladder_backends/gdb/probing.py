@@ -17,6 +17,7 @@ OLDEST_GDB = 9
 """The first release with the machine interface `mi3`."""
 
 _BASE_VERSION = re.compile(r"GNU gdb[^\n]*?(\d+)\.\d+[\w.-]*\s*$", re.MULTILINE)
+_NAMES_VERSION = re.compile(r"^(?!exec:).*gdb\b.*\d+\.\d+")
 
 _REMEDIES = {
     "gdb": "install it (`apt install gdb`, `dnf install gdb`), or set LADDER_GDB to its path",
@@ -27,6 +28,12 @@ _REMEDIES = {
 def install_remedy(engine: str) -> str:
     """How to get an engine, in the imperative."""
     return _REMEDIES.get(engine, f"install {engine} and put it on PATH")
+
+
+def version_line(text: str) -> str:
+    """The line of a version text that names the engine; newer launchers of cuda-gdb write one before it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if _NAMES_VERSION.search(line)), lines[0] if lines else "")
 
 
 @functools.lru_cache(maxsize=16)
@@ -60,7 +67,7 @@ def probe_engine(name: str, engine: str) -> Probe:
         text = _version_text(found.path, found.path.stat().st_mtime_ns)
     except (OSError, subprocess.SubprocessError) as error:
         return Probe(name, found.path, missing=f"{found.path} does not run: {error}", remedy=install_remedy(engine))
-    version = text.splitlines()[0]
+    version = version_line(text)
     base = _BASE_VERSION.search(text)
     if base is not None and int(base[1]) < OLDEST_GDB:
         return Probe(
