@@ -66,7 +66,7 @@ class CodeLocation:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One access of a finding: a place with, where the report has it, the lane.
+    """One place of a finding with, where the report has it, the lane that was there.
 
     Attributes:
         access: `read`, `write`, `atomic`, `?` or an empty string.
@@ -90,7 +90,8 @@ class Allocation:
         address: Hex string.
         size: Bytes.
         relation: `before`, `after`, `inside` or an empty string: where the access lies.
-        distance: Bytes between access and allocation, 0 inside.
+        distance: As the tool counts: 1 after is the first byte past the end, 4 before is four bytes below the
+            start; 0 inside.
         name: NVTX name, or an empty string.
         where: The user's frame that allocated it, where the report has that stack.
     """
@@ -118,10 +119,17 @@ class Finding:
         line: Line of the `at` line.
         block: Block of the first side.
         thread: Thread of the first side.
-        sides: Every place with a lane; a hazard has two.
+        sides: Every place: one for an access, two for a hazard (both with lanes), two or more without lanes for a
+            race analysis, none for what happened on the host.
+        device_frames: Callers of the `at` line on the device, innermost first.
+        host_frames: The host stack that led here (launch, API call, allocation), innermost first.
+        address: Hex string of the accessed address, or an empty string.
+        severity: error, warning or info.
+        reason: What is wrong, in the report's words: `out of bounds`, `misaligned`, the text of an API error...
         why: Why there is no exact lane, and which action would get one; empty when there is one.
         group: Id of the bug this finding is an instance of.
         consequence_of: Index of the finding that caused this one, or None.
+        origin: The file or rank it was read from, where a report has several; otherwise an empty string.
         raw: The record's lines as written, clean.
     """
 
@@ -147,6 +155,7 @@ class Finding:
     why: str = ""
     group: str = ""
     consequence_of: int | None = None
+    origin: str = ""
     raw: str = ""
 
 
@@ -155,13 +164,15 @@ class FindingGroup:
     """One bug: the findings that differ only in lane and address.
 
     Attributes:
-        id: Stable for equal reports.
+        id: Stable for equal reports: a digest of what the members have in common.
+        title: `read 4 B out of bounds  vadd :10`.
         members: Indices into the report's findings, in order.
         folded: Indices of consequences (API errors after the fault) shown under this group.
     """
 
     id: str
     title: str
+    kind: FindingKind
     members: list[int] = field(default_factory=list)
     folded: list[int] = field(default_factory=list)
 
@@ -173,10 +184,15 @@ class Report:
     Attributes:
         tool: memcheck, racecheck, ...; an empty string where unknown.
         ran: The tool instrumented the program. False is never "no findings".
-        complete: The tool's own summary was read.
+        complete: The tool's own summary was read, and nothing says that the tool missed something.
         reason: Why it did not run or is incomplete, or None.
-        summary: Numbers of the summary lines: errors, hazards, warnings, leaked_bytes, not_printed...
-        program: Lines of the program's own output met between the tool's lines, clean.
+        summary: Numbers of the summary lines: errors, hazards, warnings, leaked_bytes, leaked_allocations,
+            not_printed, skipped, launches, reports (where several files were read as one).
+        program: The last lines of the program's own output met between the tool's lines, clean.
+        program_dropped: How many older lines of it are not kept.
+        dumps: GPU core dumps the tool wrote, as it names them.
+        notes: Lines of the tool about the run itself that are no finding, clean.
+        unknown_lines: Lines of the tool that fit no known form; they are kept in `raw` of a finding.
     """
 
     tool: str = ""
@@ -187,3 +203,7 @@ class Report:
     findings: list[Finding] = field(default_factory=list)
     groups: dict[str, FindingGroup] = field(default_factory=dict)
     program: list[str] = field(default_factory=list)
+    program_dropped: int = 0
+    dumps: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unknown_lines: int = 0
