@@ -142,10 +142,14 @@ class FindingsRows:
         if report is not self._report:
             self._forget(report)
         findings = report.findings
-        for finding in findings[self._counted :]:
+        grown = len(findings) != self._counted
+        if not grown and here == self._here:
+            return
+        for finding in islice(findings, self._counted, None):
             self.lanes += has_lane(finding)
         self._counted = len(findings)
-        self.bugs = sum(group.kind not in RUN_KINDS for group in report.groups.values())
+        if grown:
+            self.bugs = sum(group.kind not in RUN_KINDS for group in report.groups.values())
         if here != self._here:
             self._touch(self._here_finding)
             self._here, self._here_finding, self._here_scanned = here, None, 0

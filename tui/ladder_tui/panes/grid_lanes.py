@@ -20,7 +20,6 @@ _STATE_GLYPHS = {
 }
 _STATE_WORDS = {
     LaneState.EXITED: "exited",
-    LaneState.ABSENT: "not held",
     LaneState.FAULTING: "faulting",
     LaneState.DIVERGENT: "waiting",
 }
@@ -105,7 +104,7 @@ def ranges_words(numbers: Sequence[int]) -> str:
     return ", ".join(pieces) if len(pieces) <= 6 else ", ".join([*pieces[:6], "…"])
 
 
-def legend(warp: Warp, counters: dict[str, int], focus_pc: str, focus_line: str) -> list[list[Cell]]:
+def legend(warp: Warp, counters: dict[str, int], focus_pc: str, focus_line: str, absent: str) -> list[list[Cell]]:
     """What the glyphs of a warp mean, one line for each group of lanes.
 
     Args:
@@ -113,6 +112,7 @@ def legend(warp: Warp, counters: dict[str, int], focus_pc: str, focus_line: str)
         counters: From `program_counters`.
         focus_pc: Program counter of the lane the engine stands in, or an empty string.
         focus_line: The source line there, `:10`, as the engine told it for that lane only.
+        absent: What to say of lanes that the engine does not list.
     """
     groups: dict[tuple[LaneState, str], list[Lane]] = {}
     for lane in warp.lanes:
@@ -127,7 +127,9 @@ def legend(warp: Warp, counters: dict[str, int], focus_pc: str, focus_line: str)
             words += f" at {focus_line}"
         elif pc:
             words += f" at {pc}"
-        if state in _STATE_WORDS:
+        if state is LaneState.ABSENT:
+            words += f" {absent}"
+        elif state in _STATE_WORDS:
             words += f" {_STATE_WORDS[state]}"
         exception = next((lane.exception for lane in lanes if lane.exception), "")
         cells = [Cell(glyph, style), Cell(words, "text" if state is not LaneState.ABSENT else "muted")]

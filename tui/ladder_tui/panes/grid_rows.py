@@ -275,10 +275,11 @@ def _legend_rows(
         if frame is not None and frame.place is not None:
             line = f":{frame.place.line}"
     rows: list[Row] = []
+    absent = "not held" if debug.run is Run.DUMP else "not running"
     if focus.warp == warp.index and focus.lane is not None:
         lane = warp.lanes[focus.lane] if 0 <= focus.lane < len(warp.lanes) else None
         thread = (lane.thread if lane is not None else None) or thread_at(kernel, warp.index, focus.lane)
         if thread is not None and (lane is None or lane.state is not LaneState.ABSENT):
             words = f" lane {focus.lane} = thread {format_coordinate(thread)}"
             rows.append(Row((Cell("  "), Cell("◆", "focus"), Cell(words, "text"))))
-    return rows + [Row((Cell("  "), *cells)) for cells in legend(warp, counters, pc, line)]
+    return rows + [Row((Cell("  "), *cells)) for cells in legend(warp, counters, pc, line, absent)]
