@@ -375,3 +375,52 @@ async def test_input_of_the_program_leads_on(recording: Any, opened: Any) -> Non
         await asyncio.sleep(0.01)
         assert client.streams[Channel.PROGRAM].endswith(b"hello ada\r\n")
         assert client.stops() == ["exited-normally"]
+
+
+def table(token: int, marked: int) -> list[tuple[str, str]]:
+    rows = ",".join(f'Row={{current="{"*" if row == marked else " "}",warp="{row}"}}' for row in (6, 7))
+    return [
+        (">", f"{token}-cuda-info-warps device 0 sm 9\n"),
+        ("<", f"{token}^done,T={{body=[{rows}]}}\n(gdb) \n"),
+    ]
+
+
+async def test_a_table_that_names_its_subject_marks_only_the_row_it_was_recorded_for(
+    recording: Any, opened: Any
+) -> None:
+    lines = [*lane(10, 200, "a"), *table(12, 6), *lane(20, 232, "b"), *table(22, 7), *lane(30, 240, "c")]
+
+    async def marks(client: Any) -> list[str]:
+        body = (await client.ask("-cuda-info-warps device 0 sm 9")).results["T"]["body"]
+        assert [row["warp"] for row in body] == ["6", "7"]
+        return [row["warp"] for row in body if row["current"] == "*"]
+
+    async with opened(recording(*lines)) as client:
+        for thread, marked in ((232, ["7"]), (240, []), (200, ["6"]), (232, ["7"])):
+            await client.ask(SWITCH.format(thread))
+            assert await marks(client) == marked
+        assert await client.says("-cuda-info-warps device 0 sm 8") == "not recorded"
+        assert await client.says("-cuda-info-warps") == "not recorded"
+
+
+async def test_kernels_are_marked_alike_in_all_lanes_of_a_kernel(recording: Any, opened: Any) -> None:
+    kernels = [(">", "12-cuda-info-kernels\n"), ("<", '12^done,T={body=[Row={current="*",kernel="0"}]}\n')]
+    async with opened(recording(*lane(10, 232, "a"), *kernels, *lane(20, 240, "b"))) as client:
+        await client.ask(SWITCH.format(240))
+        body = (await client.ask("-cuda-info-kernels")).results["T"]["body"]
+        assert body == [{"current": "*", "kernel": "0"}]
+
+
+async def test_completions_are_those_of_their_time(recording: Any, opened: Any) -> None:
+    lines = [
+        (">", '2-complete "print "\n'),
+        ("<", '2^done,v="nothing"\n'),
+        (">", '3-file-exec-and-symbols "a"\n'),
+        ("<", "3^done\n"),
+        (">", '4-complete "print "\n'),
+        ("<", '4^done,v="symbols"\n'),
+    ]
+    async with opened(recording(*lines)) as client:
+        assert [await client.says('-complete "print "') for _ in range(2)] == ["nothing", "nothing"]
+        await client.ask('-file-exec-and-symbols "a"')
+        assert await client.says('-complete "print "') == "symbols"

@@ -12,12 +12,11 @@ class Reach(enum.Enum):
     """Kinds of commands."""
 
     SETTING = enum.auto()
-    """Depends on nothing but itself: versions, features, settings, completions."""
+    """Depends on nothing but itself: versions, features, settings."""
     OPENING = enum.auto()
     """Replaces what was open; does not depend on what was before."""
     RUNNING = enum.auto()
-    """Lets the target run, or changes it or the engine in a way that is not known here; depends on
-    everything."""
+    """Lets the target run, or changes it or the engine in an unknown way; depends on everything."""
     BREAKPOINT = enum.auto()
     """Changes breakpoints or lists them."""
     PLACE = enum.auto()
@@ -32,25 +31,23 @@ class Reach(enum.Enum):
     """Asks about the stack of where the engine stands, whichever frame is selected."""
     QUESTION = enum.auto()
     """Asks about the selected frame of where the engine stands."""
-    ADDRESSED = enum.auto()
-    """Asks about a thread and frame, or a kernel, block or warp, that it names."""
+    EVERYWHERE = enum.auto()
+    """Asks about a thread and frame that it names, or about what is the same in every place."""
+    TABLE = enum.auto()
+    """Asks for a table about what it names; only the mark on the focused row depends on the place."""
 
 
 _SETTINGS = (
     "-list-features",
-    "-list-target-features",
     "-gdb-version",
     "-gdb-set",
     "-gdb-show",
     "-info-gdb-mi-command",
-    "-info-os",
     "-environment-",
     "-inferior-tty-",
     "-enable-",
-    "-file-list-",
-    "-symbol-info-",
-    "-complete",
 )
+_SAME_EVERYWHERE = ("-list-target-features", "-file-list-", "-symbol-info-", "-complete")
 _OPENINGS = ("-file-", "-target-", "-symbol-file")
 _CHANGES = (
     *("-exec-", "-var-assign", "-data-write-", "-gdb-set var"),
@@ -75,7 +72,7 @@ _BREAKPOINT_LINES = frozenset(
 _CONSOLE = re.compile(r'-interpreter-exec\s+(?:"console"|console)\s+"(?P<line>(?:[^"\\]|\\.)*)"\s*\Z', re.DOTALL)
 _WORD = re.compile(r"\s*([\w-]*)")
 _ASSIGNMENT = re.compile(r"[^=!<>]=[^=]|\+\+|--")
-# Tables that name what they are about; only their mark of the focused row depends on the focus.
+# Tables that name what they are about.
 _NAMED_TABLE = re.compile(
     r"-cuda-info-(?:kernels|devices|contexts|blocks kernel \d+|threads kernel \d+ block \S+"
     r"|warps device \d+ sm \d+|lanes device \d+ sm \d+ warp \d+)\s*\Z"
@@ -92,6 +89,8 @@ def reach_of(command: str) -> Reach:
         return Reach.RUNNING
     if command.startswith(_SETTINGS):
         return Reach.SETTING
+    if command.startswith(_SAME_EVERYWHERE):
+        return Reach.EVERYWHERE
     if command.startswith(_OPENINGS):
         return Reach.OPENING
     if command.startswith("-break-"):
@@ -103,7 +102,7 @@ def reach_of(command: str) -> Reach:
     if command.startswith("-cuda-focus-switch"):
         return _reach_of_switch(command)
     if _NAMED_TABLE.match(command):
-        return Reach.ADDRESSED
+        return Reach.TABLE
     if command.startswith("-data-evaluate-expression"):
         expression = _OPTION.sub("", command.removeprefix("-data-evaluate-expression"))
         if _ASSIGNMENT.search(expression):
@@ -111,7 +110,7 @@ def reach_of(command: str) -> Reach:
     options = set(_OPTION.findall(command))
     stack = command.startswith(("-stack-list-frames", "-stack-info-depth", "-thread-", "-cuda-"))
     if "thread" in options and ("frame" in options or stack):
-        return Reach.ADDRESSED
+        return Reach.EVERYWHERE
     return Reach.STACK if stack else Reach.QUESTION
 
 

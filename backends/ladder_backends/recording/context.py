@@ -58,8 +58,12 @@ def key_of(channel: Channel, text: str, context: Context) -> Key:
     asked = (channel, text)
     if reach in (Reach.SETTING, Reach.OPENING):
         return asked
-    if reach in (Reach.PLACE, Reach.ADDRESSED):
+    if reach in (Reach.PLACE, Reach.EVERYWHERE):
         return (*asked, context.time)
+    if reach is Reach.TABLE:
+        # The table of kernels marks the focused kernel, the others something below it.
+        kernels = text.startswith("-cuda-info-kernels")
+        return (*asked, context.time, context.kernel if kernels else context.place)
     if reach is Reach.KERNEL_PLACE:
         return (*asked, context.time, context.kernel)
     if reach is Reach.BREAKPOINT:
@@ -71,6 +75,11 @@ def key_of(channel: Channel, text: str, context: Context) -> Key:
     if reach is Reach.RUNNING:
         return (*asked, context)
     return (*asked, context.time, context.place, context.frame)
+
+
+def table_key(text: str, context: Context) -> Key | None:
+    """What a table has in common with itself in every place, or None for what is no such table."""
+    return (Channel.MI, text, context.time) if reach_of(text) is Reach.TABLE else None
 
 
 def follow(context: Context, exchange: Exchange) -> Context:

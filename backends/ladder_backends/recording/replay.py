@@ -18,54 +18,16 @@ from ladder_backends.mi.lines import LineBuffer
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import NOT_RECORDED, ResultRecord
 from ladder_backends.mi.transport import Channel, Ended, Receive
-from ladder_backends.recording.context import Context, Key, follow, key_of
-from ladder_backends.recording.exchanges import Exchange, exchanges_of
+from ladder_backends.recording.context import Key, follow, key_of
+from ladder_backends.recording.exchanges import Exchange
 from ladder_backends.recording.file import Recording
-from ladder_backends.recording.windows import Window, cut, window_of
+from ladder_backends.recording.script import Script
 
 _SENT = re.compile(rb"(\d*)(.*)", re.DOTALL)
-_PROMPT = re.compile(rb"(?:\A|[\r\n])(\([\w.-]+\) ?)\Z")
 _INTERRUPT = b"\x03"
 _NOT_RECORDED = b'^error,msg="not in this recording",code="' + NOT_RECORDED.encode() + b'"\n(gdb) \n'
 # Answers of one turn, so that a long burst leaves the loop to others.
 _TURN_BYTES = 1 << 16
-
-
-class Script:
-    """The exchanges of a recording, found by what was asked in which context."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.start, *exchanges = exchanges_of(recording.entries)
-        self.prompt = b"(gdb) "
-        self._by_key: dict[Key, list[Exchange]] = {}
-        self._windows: dict[Key, list[tuple[Window, Exchange]]] = {}
-        context = self.context = follow(Context(), self.start)
-        for exchange in exchanges:
-            text = exchange.text.decode("utf-8", "surrogateescape")
-            self._by_key.setdefault(key_of(exchange.channel, text, context), []).append(exchange)
-            window = window_of(text) if exchange.channel is Channel.MI else None
-            if window is not None:
-                key = key_of(Channel.MI, window.command, context)
-                self._windows.setdefault(key, []).append((window, exchange))
-            context = follow(context, exchange)
-        for exchange in (self.start, *exchanges):
-            for output in exchange.outputs:
-                match = _PROMPT.search(output.raw) if output.channel is Channel.CLI else None
-                if match is not None:
-                    self.prompt = match.group(1)
-
-    def find(self, key: Key, asked_before: int) -> Exchange | None:
-        """What was recorded under a key after `asked_before` others, or the last one there."""
-        found = self._by_key.get(key)
-        return found[min(asked_before, len(found) - 1)] if found else None
-
-    def find_window(self, text: str, context: Context) -> bytes | None:
-        """The answer to a window of a stack that is part of a recorded one."""
-        window = window_of(text)
-        if window is None:
-            return None
-        held = self._windows.get(key_of(Channel.MI, window.command, context), ())
-        return cut(window, ((each, exchange.answer) for each, exchange in held if exchange.answer is not None))
 
 
 def _is_whole(answer: bytes | None) -> bool:
@@ -154,8 +116,8 @@ class ReplayTransport:
             self._later(_Planned(0, Channel.MI, token + b"^exit\n"), _Planned(0, Channel.MI, b"", True, 0))
         else:
             text = command.decode("utf-8", "surrogateescape")
-            window = self._script.find_window(text, self._context)
-            answer = window + b"(gdb) \n" if window is not None else _NOT_RECORDED
+            derived = self._script.derive(text, self._context)
+            answer = derived + b"(gdb) \n" if derived is not None else _NOT_RECORDED
             self._later(_Planned(0, Channel.MI, token + answer))
 
     def _type(self, line: bytes) -> None:
