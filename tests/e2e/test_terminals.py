@@ -95,9 +95,11 @@ def test_files_that_cannot_be_opened_end_with_one_line_and_no_screen(terminal, t
         assert lines[0].startswith("ladder-tui: ")
 
 
-def test_the_start_screen(terminal) -> None:
+def test_the_start_screen_opens_a_demo_by_a_click(terminal, gdb) -> None:
     screen = terminal()
     screen.start()
-    screen.wait("1 GDB")
-    screen.press("?")
-    screen.wait("Run control")
+    screen.wait("Rungs")
+    screen.wait("segfault")
+    screen.click_on("a C program follows a null pointer")
+    screen.wait("SIGSEGV")
+    screen.wait("#1 main")

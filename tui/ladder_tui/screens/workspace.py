@@ -101,6 +101,8 @@ class Workspace(Commands, Screen[None]):
         # Changes come from the engine's reader, outside any widget: without this, Textual would not know its app.
         self._app_context = contextvars.copy_context()
         self._unsubscribe = self.ladder.subscribe(self._changed)
+        # The target may have been opened, and something said about it, before there was a screen.
+        self.call_after_refresh(self._show_notice)
 
     def on_unmount(self) -> None:
         """Stop following."""
