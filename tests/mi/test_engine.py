@@ -120,6 +120,8 @@ async def test_nothing_written_at_the_start_is_lost(engine_path: Path, compiled:
     await engine.start()
     assert any(isinstance(n, AsyncRecord) and n.cls == "thread-group-added" for n in engine.notices)
     await engine.until(lambda: b"early" in engine.streams[Channel.CLI])
+    # Nothing was said there that the engine would not say to somebody who started it by hand.
+    assert b"New UI" not in engine.streams[Channel.CLI]
     await engine.session.close()
 
 

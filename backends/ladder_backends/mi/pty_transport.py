@@ -36,6 +36,8 @@ _READ_SIZE = 1 << 16
 # A terminal hands out at most 4 kB at a time. This many reads in one turn, then other work of the loop.
 _READS_PER_TURN = 16
 _IUTF8 = 0o40000
+# What `new-ui` writes to the command line: the first thing there, and of no use to anybody.
+_GREETING = b"New UI allocated\r\n"
 
 
 @dataclass(slots=True)
@@ -80,6 +82,7 @@ class PtyTransport:
         self._pidfd = -1
         self._receive: Receive | None = None
         self._ended: Ended | None = None
+        self._greeting: bytes | None = b""
         self._over = asyncio.Event()
         self._watcher: asyncio.Task[None] | None = None
 
@@ -220,8 +223,18 @@ class PtyTransport:
             if not chunk:
                 break
             chunks.append(chunk)
-        if chunks and self._receive is not None:
-            self._receive(terminal.channel, chunks[0] if len(chunks) == 1 else b"".join(chunks))
+        if chunks:
+            self._hand_on(terminal.channel, chunks[0] if len(chunks) == 1 else b"".join(chunks))
+
+    def _hand_on(self, channel: Channel, chunk: bytes) -> None:
+        if channel is Channel.CLI and self._greeting is not None:
+            self._greeting += chunk
+            if _GREETING.startswith(self._greeting) and self._greeting != _GREETING:
+                # It may come in pieces.
+                return
+            chunk, self._greeting = self._greeting.removeprefix(_GREETING), None
+        if chunk and self._receive is not None:
+            self._receive(channel, chunk)
 
     def _write(self, terminal: _Terminal, chunk: memoryview) -> memoryview:
         """Write what fits; returns the rest."""
@@ -251,6 +264,8 @@ class PtyTransport:
         try:
             for terminal in list(self._terminals.values()):
                 self._read_all(terminal)
+            if self._greeting and self._receive is not None:
+                self._receive(Channel.CLI, self._greeting)
         finally:
             self._close_terminals()
             if self._pidfd >= 0:
@@ -270,8 +285,7 @@ class PtyTransport:
                 return
             if not chunk:
                 return
-            if self._receive is not None:
-                self._receive(terminal.channel, chunk)
+            self._hand_on(terminal.channel, chunk)
 
     def _close_terminals(self) -> None:
         terminals = list(self._terminals.values())
