@@ -99,6 +99,18 @@ async def test_watchpoints_are_listed_with_what_they_watch(watched, compiled) ->
     assert stop.description.startswith("total: ")
 
 
+async def test_python_half_typed_in_the_console_swallows_no_step(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("steps"), stop_at_main=True))
+    await watched.debugger.resume(StepKind.RUN)
+    await watched.next(TargetStopped)
+    await watched.debugger.console("python")
+    await watched.debugger.resume(StepKind.NEXT)
+    assert (await watched.next(TargetStopped)).reason == "end-stepping-range"
+    await watched.debugger.console("print('fine')")
+    await watched.debugger.console("end")
+    assert "fine" in await watched.until_console("fine\n")
+
+
 async def test_commands_half_typed_in_the_console_swallow_no_step(watched, compiled) -> None:
     await watched.debugger.open(LaunchTarget(compiled("steps")))
     await watched.debugger.set_breakpoint(BreakpointIntent(1, "add"))

@@ -77,6 +77,22 @@ async def test_a_vector_of_a_million_is_cut_even_where_the_user_lifted_every_lim
     assert "is unlimited" in await watched.until_console("is unlimited")
 
 
+async def test_an_array_too_large_to_be_read_whole_shows_its_beginning(watched, compiled) -> None:
+    await stop_at(watched, compiled("big_array"), "big_array.c:7")
+    found = {each.name: each for each in (await watched.debugger.variables(0, 10)).variables}
+    assert found["cells"].value.startswith("{0, 1, 2, 0 <repeats")
+    assert found["cells"].cut
+    assert found["cells"].error == ""
+
+
+async def test_values_that_are_not_there_yet_stop_nothing(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("big_vector"), stop_at_main=True))
+    await watched.debugger.resume(StepKind.RUN)
+    await watched.next(TargetStopped)
+    (numbers,) = (await watched.debugger.variables(0, 10)).variables
+    assert numbers.value or numbers.error
+
+
 async def test_an_endless_evaluation_ends_at_an_interrupt(watched, compiled) -> None:
     await stop_at(watched, compiled("big_vector"), "look")
     await watched.debugger.console("set print elements 0")

@@ -114,6 +114,7 @@ class GdbDialect(Debugger):
         self._console_idle = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
         self._expect_prompt = False
+        self._program_size: tuple[int, int] | None = None
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
         self.questions = Questions(self)
@@ -189,6 +190,8 @@ class GdbDialect(Debugger):
             self._mi = session
             try:
                 await session.start()
+                if self._program_size is not None:
+                    session.resize(Channel.PROGRAM, *self._program_size)
                 await self._apply_settings()
             except BaseException:
                 self._mi = None
@@ -427,6 +430,7 @@ class GdbDialect(Debugger):
 
     def resize_program(self, columns: int, rows: int) -> None:
         """Size of the program's terminal."""
+        self._program_size = (columns, rows)
         if self._mi is not None:
             self._mi.resize(Channel.PROGRAM, columns, rows)
 

@@ -24,6 +24,11 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.text import clean, decode
 
 _LOG_LINES = 20
+
+_KEEPS_LAYOUT = "Error disabling address space randomization"
+_HARMLESS = EngineNotice(
+    "addresses differ from run to run: this container does not let the engine switch that off", "information"
+)
 # gdb 14 and later warn of each source file they do not find; the source view says so where it matters.
 _NO_SOURCE = re.compile(r"warning: \d+\t.*: No such file or directory")
 

@@ -45,6 +45,10 @@ _WHOLE_FUNCTION = 4_096
 """Bytes from a function's start up to which it is disassembled whole rather than from the program counter on."""
 
 
+_TOO_LARGE = "more than max-value-size"
+_SLICE = 100
+"""Elements that are read of an array too large to be read whole."""
+
 _TIMED_OUT = "timed out"
 
 
@@ -123,6 +127,7 @@ class Questions:
             names = [variables[position].name for position in asked]
             for position, value in zip(asked, await self._values(names, place), strict=True):
                 variables[position] = _valued(variables[position], value)
+            await self._slice_large(variables, place)
         return VariableWindow(tuple(variables), frame_level, more=len(rows) > limit)
 
     async def evaluate(self, expression: str, frame_level: int) -> Variable:
@@ -151,6 +156,19 @@ class Questions:
         )
         start = max(0, min(here - count // 3, len(instructions) - count))
         return instructions[start : start + count]
+
+    async def _slice_large(self, variables: list[Variable], place: str) -> None:
+        """Arrays beyond the engine's limit have no value as a whole: read their beginnings."""
+        large = [
+            position
+            for position, variable in enumerate(variables)
+            if _TOO_LARGE in variable.error and variable.type.endswith("]")
+        ]
+        starts = [f"{variables[position].name}[0]@{_SLICE}" for position in large]
+        for position, value in zip(large, await self._values(starts, place) if starts else (), strict=True):
+            if not value.error:
+                whole = replace(variables[position], error="")
+                variables[position] = replace(_valued(whole, value), cut=True)
 
     async def _values(self, names: Sequence[str], place: str) -> list[_Value]:
         """Each name's answer, or why there is none. All are asked at once; the engine takes them in order."""

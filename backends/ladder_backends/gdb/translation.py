@@ -81,7 +81,7 @@ def frame_of(value: Value | Mapping[str, Value] | None, level: int = 0) -> Frame
         return None
     return Frame(
         level=level if told is None else told,
-        function=function or "??",
+        function=cut_value(function)[0] or "??",
         place=place,
         address=address,
         module=text_of(value.get("from")),
@@ -101,11 +101,9 @@ def cut_value(value: str) -> tuple[str, bool]:
 
 def variable_of(row: Mapping[str, Value]) -> Variable:
     """A row of a variable list; an aggregate without a value has an empty one."""
-    named = with_value(
-        Variable(text_of(row.get("name")), "", text_of(row.get("type")), is_argument=row.get("arg") == "1"),
-        row.get("value"),
-    )
-    return named
+    type_name = cut_value(text_of(row.get("type")))[0]
+    variable = Variable(text_of(row.get("name")), "", type_name, is_argument=row.get("arg") == "1")
+    return with_value(variable, row.get("value"))
 
 
 def with_value(variable: Variable, raw: Value | None) -> Variable:

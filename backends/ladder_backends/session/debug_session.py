@@ -124,6 +124,9 @@ class DebugSession:
             await self._breakpoints.apply(self.debugger, target)
         if isinstance(target, LaunchTarget) and run:
             await self._start(StepKind.RUN)
+        elif isinstance(target, LaunchTarget):
+            state.run, state.run_detail = Run.EXITED, "not started yet"
+            self._notifier.tell(Change.RUN)
 
     async def restart(self) -> None:
         """Open the same target with a new engine, where the old one has died or was closed."""

@@ -29,6 +29,7 @@ class Engines:
     def __init__(self, record: Path | None = None) -> None:
         self._record = record
         self._numbers = itertools.count(1)
+        self._recorded_some = False
         self._warm: dict[str, tuple[Debugger, asyncio.Task[None]]] = {}
 
     def make(self, name: str) -> Debugger:
@@ -57,7 +58,8 @@ class Engines:
 
     def warm_up(self, name: str) -> None:
         """Start an engine in the background, for `take`; nothing where one is warm already."""
-        if name in self._warm:
+        if name in self._warm or (self._record is not None and self._recorded_some):
+            # A spare engine that nobody uses would be one more recording, of nothing.
             return
         try:
             debugger = self.make(name)
@@ -109,6 +111,7 @@ class Engines:
 
     def _recorded(self, command: EngineCommand) -> Transport:
         assert self._record is not None
+        self._recorded_some = True
         number = next(self._numbers)
         path = self._record if number == 1 else self._record.with_stem(f"{self._record.stem}-{number}")
         return Recorder(PtyTransport(command), path)

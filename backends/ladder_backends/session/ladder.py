@@ -79,8 +79,13 @@ class Ladder:
 
     # -- opening
 
-    async def open_target(self, target: Target, *, debugger: str | None = None) -> DebugSession:
+    async def open_target(self, target: Target, *, debugger: str | None = None, run: bool = True) -> DebugSession:
         """Open a program, process, core or GPU dump on the rung that fits it (or on the named debugger).
+
+        Args:
+            target: What to open; where the file is of another kind than the target says, the file is believed.
+            debugger: Entry point name, where the user has chosen.
+            run: Let a program run at once.
 
         Raises:
             TargetInvalid, EngineMissing, EngineDied: It cannot be opened; the session stays and says why.
@@ -98,7 +103,7 @@ class Ladder:
         self.switch_rung(engine.rung)
         if choice.notice:
             self.notice(choice.notice)
-        await session.open(target)
+        await session.open(target, run=run)
         return session
 
     async def open_files(self, paths: tuple[Path, ...]) -> None:
@@ -136,7 +141,8 @@ class Ladder:
         elif opened.recordings:
             await self._open_recording(opened)
         elif opened.executable is not None:
-            await self.open_target(LaunchTarget(opened.executable))
+            # To open is to look; nothing runs that was not asked for.
+            await self.open_target(LaunchTarget(opened.executable), run=False)
 
     def source(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
         """Find the source file a tool names; says when it is missing, ambiguous or edited since."""
