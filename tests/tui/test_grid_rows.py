@@ -101,7 +101,7 @@ def test_a_grid_of_250_000_blocks_fits_in_a_line(room: int) -> None:
     blocks = (BlockRange(0, (0, 0, 0), (55, 4, 0), 1056, "running"),)
     cells = block_cells(BIG, blocks, (100, 3, 0), room)
     assert len(cells) <= room
-    assert sum(cell.count for cell in cells) == 250_000
+    assert sum(cell.size for cell in cells) == 250_000
     assert sum(cell.held for cell in cells) == 1056
     assert [cell.focused for cell in cells].count(True) == 1
     assert held_words(BIG, blocks, dump=False) == "1,056 of 250,000 blocks resident"

@@ -119,6 +119,8 @@ class ConsolePane(Pane):
         if not self._at_end and dropped > self._dropped:
             self.top = max(0, self.top - (dropped - self._dropped))
         self._dropped = dropped
+        # Without an engine to type to, letters are commands here as everywhere.
+        self.TAKES_TEXT = self._takes_lines
         self._draw()
 
     def _draw(self) -> None:

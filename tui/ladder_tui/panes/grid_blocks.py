@@ -18,14 +18,14 @@ class BlockCell(NamedTuple):
 
     Attributes:
         first: Linear number of its first block.
-        count: Blocks in it.
+        size: Blocks in it.
         held: How many of them the engine holds.
         block: The block a click goes to: the first that is held, else the first.
         focused: The engine's block is among them.
     """
 
     first: int
-    count: int
+    size: int
     held: int
     block: Dim3
     focused: bool
@@ -82,7 +82,7 @@ def map_cells(kernel: Kernel, cells: Sequence[BlockCell], cursor: int | None, nu
         elif not cell.held:
             text = "·"
         else:
-            text = next(shade for share, shade in _HEAT if cell.held / cell.count >= share)
+            text = next(shade for share, shade in _HEAT if cell.held / cell.size >= share)
         style = "focus" if cell.focused else "lane-active" if cell.held else "lane-absent"
         if position == cursor:
             style = "lane-focus"
