@@ -121,6 +121,17 @@ async def test_the_end_and_a_new_beginning(start, compiled) -> None:
     assert state.run is Run.STOPPED
 
 
+async def test_a_program_that_waits_to_be_started_shows_its_beginning(told, compiled) -> None:
+    await told.session.open(LaunchTarget(compiled("steps")), run=False)
+    state = told.state
+    assert (state.run, state.run_detail) == (Run.EXITED, "not started yet")
+    assert state.entry is not None
+    assert (state.entry.file.endswith("steps.c"), state.entry.line) == (True, 13)
+    assert state.place is None
+    await told.go(StepKind.CONTINUE)
+    assert state.run_detail == "exited with code 3"
+
+
 async def test_running_again_while_it_runs_starts_over(start, compiled) -> None:
     told = await start(compiled("spin"), "turn")
     (binding,) = told.state.breakpoints

@@ -22,7 +22,7 @@ from ladder_backends.errors import CommandFailed
 from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
 from ladder_backends.model.events import Event
 from ladder_backends.model.focus import Dim3, Focus, FocusLevel
-from ladder_backends.model.frame import FrameWindow
+from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
@@ -109,6 +109,10 @@ class Debugger(abc.ABC):
             TargetInvalid: The target cannot be debugged as given; the debugger stays usable for `close` only.
             EngineMissing: The engine cannot be started here.
         """
+
+    async def entry(self) -> Place | None:
+        """The first line of the program's main function; None where it is not known."""
+        return None
 
     @abc.abstractmethod
     async def resume(self, kind: StepKind, location: str = "") -> None:

@@ -19,10 +19,11 @@ from ladder_backends.gdb.environment import kept_back, program_environment
 from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
 from ladder_backends.gdb.quoting import mi_string, shell_words
-from ladder_backends.gdb.translation import frame_of, number_of
+from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, TargetStopped
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Place
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
 
@@ -72,6 +73,14 @@ class GdbDebugger(GdbDialect):
                     "in a container, start it with `--cap-add SYS_PTRACE`",
                 ) from refused
             raise
+
+    async def entry(self) -> Place | None:
+        """The first line of `main`, from the debug information; the program need not run."""
+        try:
+            answer = await self.command('-data-disassemble -s main -e "main + 1" -- 5')
+        except CommandFailed:
+            return None
+        return next((place for row in rows_of(answer.results.get("asm_insns")) if (place := place_of(row))), None)
 
     async def _load(self, target: LaunchTarget) -> None:
         if self.provenance is Provenance.RECORDING:

@@ -122,6 +122,10 @@ class DebugSession:
         self._notifier.tell(Change.RUN | Change.FOCUS)
         if state.capabilities & Capability.BREAKPOINTS:
             await self._breakpoints.apply(self.debugger, target)
+        if isinstance(target, LaunchTarget):
+            with contextlib.suppress(EngineError):
+                state.entry = await self.debugger.entry()
+                self._notifier.tell(Change.SOURCE)
         if isinstance(target, LaunchTarget) and run:
             await self._start(StepKind.RUN)
         elif isinstance(target, LaunchTarget):

@@ -90,6 +90,7 @@ class DebugState:
         focus: The focus the engine stands in.
         selected_frame: Level of the frame shown.
         place: Source place of the selected frame, or None.
+        entry: Where the program begins: what to show of a program that does not stand anywhere.
         disassembly: Instructions around the selected frame's program counter, when asked for.
         stop_to_paint: Seconds from the last stop's record to the end of its paint, or None; the screen writes it.
         jump_seconds: Seconds of the last jump, or None.
@@ -118,6 +119,7 @@ class DebugState:
     selected_frame: int = 0
     variables: VariableWindow = field(default_factory=VariableWindow)
     place: Place | None = None
+    entry: Place | None = None
     breakpoints: tuple[BreakpointBinding, ...] = ()
     grid: Grid = field(default_factory=Grid)
     disassembly: tuple[Instruction, ...] = ()
