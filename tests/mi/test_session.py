@@ -200,6 +200,18 @@ async def test_a_storm_of_threads_is_few_notices_and_loses_no_thread(
     ]
 
 
+async def test_of_many_hits_of_a_breakpoint_the_last_one_is_told(
+    played: Any, session: MiSession, told: Told
+) -> None:
+    hits = [b'=breakpoint-modified,bkpt={number="%d",times="%d"}\n' % (n // 50, n) for n in range(100)]
+    played.says(b"".join(hits) + b'*stopped,reason="x"\n')
+    assert [notice.results.get("bkpt") for notice in told.notices if isinstance(notice, AsyncRecord)] == [
+        {"number": "0", "times": "49"},
+        {"number": "1", "times": "99"},
+        None,
+    ]
+
+
 async def test_a_storm_leaves_the_loop_its_turns_and_an_answer_behind_it_its_place(
     played: Any, session: MiSession, told: Told
 ) -> None:

@@ -37,6 +37,7 @@ from ladder_backends.mi.records import (
     ResultRecord,
     StreamRecord,
     UnknownRecord,
+    Value,
     all_values,
 )
 from ladder_backends.mi.refusal import checked
@@ -52,7 +53,8 @@ _EXIT_DEADLINE = 3.0
 _CONSOLE_LIMIT = 1 << 18
 _REMEMBERED_RUNS = 64
 # Records that come in thousands; those next to each other are told as one.
-_BURSTS = ("thread-created", "thread-exited")
+_THREADS = ("thread-created", "thread-exited")
+_BREAKPOINT = "breakpoint-modified"
 _TOKEN = re.compile(rb"(\d{1,30})\^")
 
 
@@ -117,7 +119,8 @@ class MiSession:
             ended: The end: exit status as `subprocess` tells it or None, and whether it was asked for.
 
         Callbacks run inside the turn of the event loop that read the bytes. Neighbouring `=thread-created` (and
-        `=thread-exited`) records come as one, whose `id` holds all ids: read it with `all_values`.
+        `=thread-exited`) records come as one, whose `id` holds all ids: read it with `all_values`. Of neighbouring
+        `=breakpoint-modified` records of one breakpoint only the last one comes.
         """
         self._notice, self._stream, self._on_end = notice, stream, ended
 
@@ -275,7 +278,7 @@ class MiSession:
                 self._turn = asyncio.get_running_loop().call_soon(self._deliver_some)
 
     def _deliver(self, record: Record) -> None:
-        if isinstance(record, AsyncRecord) and record.cls in _BURSTS:
+        if isinstance(record, AsyncRecord) and (record.cls in _THREADS or record.cls == _BREAKPOINT):
             self._add_to_burst(record)
             return
         self._tell_burst()
@@ -316,8 +319,11 @@ class MiSession:
 
     def _add_to_burst(self, record: AsyncRecord) -> None:
         burst = self._burst
-        if burst is None or (burst.kind, burst.cls) != (record.kind, record.cls):
+        if burst is None or _subject(burst) != _subject(record):
             self._tell_burst()
+            self._burst = record
+            return
+        if record.cls == _BREAKPOINT:
             self._burst = record
             return
         ids = burst.results.get("id")
@@ -373,6 +379,12 @@ class MiSession:
         words = self.last_words
         why = f"{how}; pending: {text}" + (f"; last words: {words}" if words else "")
         return EngineDied(f"{name} ended", why, "start it again")
+
+
+def _subject(record: AsyncRecord) -> tuple[str, Value]:
+    """What two records must have in common to be told as one."""
+    breakpoint_row = record.results.get("bkpt")
+    return record.cls, breakpoint_row.get("number", "") if isinstance(breakpoint_row, dict) else ""
 
 
 def _fail(answer: asyncio.Future[ResultRecord], error: LadderError) -> None:

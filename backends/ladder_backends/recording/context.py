@@ -84,28 +84,31 @@ def table_key(text: str, context: Context) -> Key | None:
 
 def follow(context: Context, exchange: Exchange) -> Context:
     """Where the engine stands after an exchange."""
-    text = exchange.text.decode("utf-8", "surrogateescape")
-    answer = _results(exchange.answer)
-    if answer is not None and answer.cls == "error":
+    if exchange.answer is not None and exchange.answer.startswith(b"^error"):
         return context
+    text = exchange.text.decode("utf-8", "surrogateescape")
     reach = _reach(exchange.channel, text)
     ran = exchange.channel is not Channel.MI and exchange.last_of(_MOVED) is not None
     if ran or reach in (Reach.OPENING, Reach.RUNNING):
-        return Context(exchange.number, _place_after(exchange, answer), "0", context.breakpoints)
-    results = answer.results if answer is not None else {}
+        place = _place(_results(exchange.last_of(_STOPPED) or exchange.answer))
+        return Context(exchange.number, place, "0", context.breakpoints)
     if reach is Reach.BREAKPOINT and not text.startswith(_LISTINGS):
         return replace(context, breakpoints=(*context.breakpoints, text))
     if reach is Reach.FRAME:
         return replace(context, frame=_frame_after(exchange, context, text))
-    place = _place(results)
     if reach in (Reach.PLACE, Reach.KERNEL_PLACE, Reach.RELATIVE_PLACE):
+        results = _results(exchange.answer)
+        place = _place(results)
         if not place:
-            # cuda-gdb 12.4 does not say where it stands now. A focus query will tell; until then the command does.
+            # cuda-gdb 12.4 does not always say where it stands now. A focus query will tell; until then the
+            # command does.
             begun = {Reach.PLACE: "", Reach.KERNEL_PLACE: context.kernel}.get(reach, context.place)
             place = f"{begun}>{text}"
         return replace(context, place=place, frame=_level(results))
-    if text.startswith("-cuda-focus-query") and place and place != context.place:
-        return replace(context, place=place, frame="0")
+    if text.startswith("-cuda-focus-query"):
+        place = _place(_results(exchange.answer))
+        if place and place != context.place:
+            return replace(context, place=place, frame="0")
     return context
 
 
@@ -115,26 +118,13 @@ def _reach(channel: Channel, text: str) -> Reach:
     return reach_of_line(text) if channel is Channel.CLI else Reach.RUNNING
 
 
-def _results(raw: bytes | None) -> ResultRecord | None:
-    if raw is None or len(raw) > 1 << 16:
-        # Answers that name a place are short.
-        return ResultRecord(None, "done") if raw is not None else None
+def _results(raw: bytes | None) -> dict[str, Value]:
+    """Results of a record that may name a place; empty where it is none."""
     try:
-        record = parse(raw.removesuffix(b"\n"))
+        record = parse(raw.removesuffix(b"\n")) if raw is not None else None
     except MalformedRecord:
-        return None
-    return record if isinstance(record, ResultRecord) else None
-
-
-def _place_after(exchange: Exchange, answer: ResultRecord | None) -> str:
-    stop = exchange.last_of(_STOPPED)
-    if stop is not None:
-        try:
-            record = parse(stop.removesuffix(b"\n"))
-        except MalformedRecord:
-            return ""
-        return _place(record.results) if isinstance(record, AsyncRecord) else ""
-    return _place(answer.results) if answer is not None else ""
+        return {}
+    return record.results if isinstance(record, ResultRecord | AsyncRecord) else {}
 
 
 def _frame_after(exchange: Exchange, context: Context, text: str) -> str:
@@ -142,10 +132,11 @@ def _frame_after(exchange: Exchange, context: Context, text: str) -> str:
         return text.split()[-1]
     selected = exchange.last_of(_SELECTED)
     if selected is not None:
-        record = parse(selected.removesuffix(b"\n"))
-        if isinstance(record, AsyncRecord) and "frame" in record.results:
-            return _level(record.results)
-    return f"{context.frame}>{text}"
+        results = _results(selected)
+        if "frame" in results:
+            return _level(results)
+    # Without a place to go to, these lines only show the frame.
+    return context.frame if text.strip() in ("frame", "f") else f"{context.frame}>{text}"
 
 
 def _place(results: dict[str, Value]) -> str:
