@@ -27,18 +27,16 @@ from ladder_backends.errors import (
     NotRecorded,
 )
 from ladder_backends.mi.assembly import RecordAssembly
+from ladder_backends.mi.burst import Burst
 from ladder_backends.mi.ending import LastWords, manner
 from ladder_backends.mi.records import (
     NOT_RECORDED,
     AsyncRecord,
     PromptRecord,
     Record,
-    Repeated,
     ResultRecord,
     StreamRecord,
     UnknownRecord,
-    Value,
-    all_values,
 )
 from ladder_backends.mi.refusal import checked
 from ladder_backends.mi.transport import Channel, Transport
@@ -52,9 +50,6 @@ _START_DEADLINE = 60.0
 _EXIT_DEADLINE = 3.0
 _CONSOLE_LIMIT = 1 << 18
 _REMEMBERED_RUNS = 64
-# Records that come in thousands; those next to each other are told as one.
-_THREADS = ("thread-created", "thread-exited")
-_BREAKPOINT = "breakpoint-modified"
 _TOKEN = re.compile(rb"(\d{1,30})\^")
 
 
@@ -91,7 +86,7 @@ class MiSession:
         self._assembly = RecordAssembly(self._is_awaited)
         self._turn: asyncio.Handle | None = None
         self._delivering = False
-        self._burst: AsyncRecord | None = None
+        self._burst = Burst()
         self._requests: dict[int, _Request] = {}
         self._tokens = itertools.count(1)
         # Sent and unanswered, forgotten ones too: the engine works them off in this order.
@@ -278,8 +273,10 @@ class MiSession:
                 self._turn = asyncio.get_running_loop().call_soon(self._deliver_some)
 
     def _deliver(self, record: Record) -> None:
-        if isinstance(record, AsyncRecord) and (record.cls in _THREADS or record.cls == _BREAKPOINT):
-            self._add_to_burst(record)
+        if isinstance(record, AsyncRecord) and self._burst.takes(record):
+            if not self._burst.join(record):
+                self._tell_burst()
+                self._burst.join(record)
             return
         self._tell_burst()
         if isinstance(record, ResultRecord):
@@ -317,24 +314,10 @@ class MiSession:
             self._runs.append(record.token)
         request.answer.set_result(record)
 
-    def _add_to_burst(self, record: AsyncRecord) -> None:
-        burst = self._burst
-        if burst is None or _subject(burst) != _subject(record):
-            self._tell_burst()
-            self._burst = record
-            return
-        if record.cls == _BREAKPOINT:
-            self._burst = record
-            return
-        ids = burst.results.get("id")
-        if not isinstance(ids, Repeated):
-            ids = burst.results["id"] = Repeated(all_values(burst.results, "id"))
-        ids.extend(all_values(record.results, "id"))
-
     def _tell_burst(self) -> None:
-        burst, self._burst = self._burst, None
-        if burst is not None:
-            self._notice(burst)
+        record = self._burst.take()
+        if record is not None:
+            self._notice(record)
 
     def _keep_text(self, record: StreamRecord) -> None:
         if record.kind == "&":
@@ -379,12 +362,6 @@ class MiSession:
         words = self.last_words
         why = f"{how}; pending: {text}" + (f"; last words: {words}" if words else "")
         return EngineDied(f"{name} ended", why, "start it again")
-
-
-def _subject(record: AsyncRecord) -> tuple[str, Value]:
-    """What two records must have in common to be told as one."""
-    breakpoint_row = record.results.get("bkpt")
-    return record.cls, breakpoint_row.get("number", "") if isinstance(breakpoint_row, dict) else ""
 
 
 def _fail(answer: asyncio.Future[ResultRecord], error: LadderError) -> None:
