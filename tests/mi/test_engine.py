@@ -242,6 +242,31 @@ async def test_an_engine_killed_in_mid_answer(gdb: Path) -> None:
     await engine.session.close()
 
 
+async def test_an_engine_killed_while_it_writes_an_answer(gdb: Path) -> None:
+    engine = Engine(gdb)
+    await engine.start()
+    for setting in ("max-value-size unlimited", "print elements unlimited"):
+        await engine.session.command(f"-gdb-set {setting}")
+    text = "0123456789abcdef" * 16_000
+    answer = engine.session.submit(f'-data-evaluate-expression "\\"{text}\\""', deadline=40)
+    received = engine.transport._receive
+    assert received is not None
+    told = 0
+
+    def receive(channel: Channel, chunk: bytes) -> None:
+        nonlocal told
+        told += len(chunk)
+        if told > 100_000 and engine.transport.pid is not None:
+            os.kill(engine.transport.pid, signal.SIGKILL)
+        received(channel, chunk)
+
+    engine.transport._receive = receive
+    with pytest.raises(EngineDied, match="SIGKILL"):
+        await answer
+    assert 100_000 < told < len(text)
+    assert engine.ends == [(-9, False)]
+
+
 async def test_an_engine_that_quits_by_itself(gdb: Path) -> None:
     engine = Engine(gdb)
     await engine.start()

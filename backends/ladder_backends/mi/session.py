@@ -3,6 +3,9 @@
 What a read of the transport gave is parsed and delivered in the same turn of the event loop, in order. Only a
 record of more than `parse.SLICE` bytes, or a burst that takes longer than some milliseconds, is worked off over
 several turns; what comes later waits behind it.
+
+Notices are told at once, while code that awaits an answer goes on in the next turn: a stop that came in one
+read with the `^running` before it is told before `command` returns.
 """
 
 from __future__ import annotations
@@ -114,8 +117,8 @@ class MiSession:
             ended: The end: exit status as `subprocess` tells it or None, and whether it was asked for.
 
         Callbacks run inside the turn of the event loop that read the bytes. Neighbouring `=thread-created` (and
-        `=thread-exited`) records come as one, whose `id` holds all ids: read it with `all_values`. Of neighbouring
-        `=breakpoint-modified` records of one breakpoint only the last one comes.
+        `=thread-exited`) records come as one, whose `id` holds all ids: read it with `all_values`. Of
+        neighbouring `=breakpoint-modified` records of one breakpoint only the last one comes.
         """
         self._notice, self._stream, self._on_end = notice, stream, ended
 
@@ -287,7 +290,7 @@ class MiSession:
             self._keep_text(record)
             self._notice(record)
         else:
-            if isinstance(record, UnknownRecord):
+            if isinstance(record, UnknownRecord) and not self._over:
                 self._fail_malformed(record)
             self._notice(record)
 
@@ -338,14 +341,14 @@ class MiSession:
         if self._turn is not None:
             self._turn.cancel()
             self._turn = None
+        self._over = True
+        self._status = status
         try:
             for record in self._assembly.finish():
                 self._deliver(record)
             self._tell_burst()
         finally:
             # Whatever a listener did, nobody may wait for an engine that is gone.
-            self._over = True
-            self._status = status
             requests = list(self._requests.values())
             self._requests.clear()
             for request in requests:
