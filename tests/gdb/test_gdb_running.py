@@ -28,6 +28,7 @@ async def test_a_crash_is_told_with_signal_place_and_values(watched, compiled) -
     assert stop.frame.arguments[0] == ("data", "0x0")
     window = await watched.debugger.frames(0, 10)
     assert [frame.function for frame in window.frames] == ["compute_total", "main"]
+    assert [frame.arguments for frame in window.frames] == [(("data", "0x0"), ("n", "8")), ()]
     assert not window.more
     variables = await watched.debugger.variables(0, 10)
     data = next(each for each in variables.variables if each.name == "data")

@@ -23,7 +23,7 @@ from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, TargetStopped
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.frame import Place
+from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
 
@@ -73,6 +73,10 @@ class GdbDebugger(GdbDialect):
                     "in a container, start it with `--cap-add SYS_PTRACE`",
                 ) from refused
             raise
+
+    async def frames(self, start: int, count: int) -> FrameWindow:
+        """A window of the focused thread's stack, with the frames' arguments."""
+        return await self.questions.frames_with_arguments(start, count)
 
     async def entry(self) -> Place | None:
         """The first line of `main`, from the debug information; the program need not run."""

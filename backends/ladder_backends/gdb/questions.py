@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ladder_backends.errors import CommandFailed, DeadlinePassed
+from ladder_backends.errors import CommandFailed, DeadlinePassed, NotRecorded
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import (
+    arguments_of,
     frame_of,
     instructions_of,
     rows_of,
@@ -104,6 +105,24 @@ class Questions:
             if frame is not None:
                 frames.append(frame)
         return FrameWindow(tuple(frames[:count]), start, more=len(frames) > count)
+
+    async def frames_with_arguments(self, start: int, count: int) -> FrameWindow:
+        """Like `frames`, each with its arguments; those of aggregate type have no value."""
+        ask = f"-stack-list-arguments{self._engine.at_thread()} --simple-values {start} {start + count - 1}"
+        window, answer = await asyncio.gather(
+            self.frames(start, count), self._engine.command(ask), return_exceptions=True
+        )
+        if isinstance(window, BaseException):
+            raise window
+        if isinstance(answer, BaseException):
+            if not isinstance(answer, CommandFailed | NotRecorded):
+                raise answer
+            return window
+        told = {row.get("level"): arguments_of(row) for row in rows_of(answer.results.get("stack-args"))}
+        return replace(
+            window,
+            frames=tuple(replace(frame, arguments=told.get(str(frame.level), ())) for frame in window.frames),
+        )
 
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
         """Arguments and locals: scalars in one answer, then the aggregates on screen within `VALUE_BUDGET`."""

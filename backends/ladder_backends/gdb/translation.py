@@ -85,10 +85,15 @@ def frame_of(value: Value | Mapping[str, Value] | None, level: int = 0) -> Frame
         place=place,
         address=address,
         module=text_of(value.get("from")),
-        arguments=tuple(
-            (text_of(row.get("name")), cut_value(text_of(row.get("value")))[0])
-            for row in rows_of(value.get("args"))
-        ),
+        arguments=arguments_of(value),
+    )
+
+
+def arguments_of(row: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
+    """Names and values of a frame's `args`; `…` stands for a value that was not asked for."""
+    return tuple(
+        (text_of(each.get("name")), cut_value(text_of(each.get("value"), "…"))[0])
+        for each in rows_of(row.get("args"))
     )
 
 

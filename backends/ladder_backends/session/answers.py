@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,7 +16,7 @@ from ladder_backends.session.jump import FRAMES
 from ladder_backends.session.state import Grid
 
 PATIENCE = 0.12
-"""Seconds that a stop waits for its variables before it is shown without them."""
+"""Seconds that a stop waits for its answers before it is shown without them."""
 
 _Answer = TypeVar("_Answer")
 
@@ -92,11 +91,8 @@ def frame_at(frames: FrameWindow, level: int) -> Frame | None:
 
 
 async def settle(answers: Answers) -> None:
-    """Wait for all answers, but for no more than the frames longer than `PATIENCE`."""
+    """Wait for all answers, but no longer than `PATIENCE`; what is late is shown when it comes."""
     await asyncio.wait(answers.tasks(), timeout=PATIENCE)
-    if not answers.frames.done():
-        with contextlib.suppress(EngineError):
-            await answers.frames
 
 
 def answer(task: asyncio.Task[_Answer], otherwise: _Answer) -> _Answer:

@@ -334,18 +334,21 @@ class Follower:
             self._over(answers)
 
     async def _late(self, answers: Answers) -> None:
-        """Show what came after the stop was shown."""
-        late = [task for task in answers.tasks() if not task.done()]
-        if not late:
-            return
-        await asyncio.wait(late)
-        if answers.variables in late:
-            state = self._state
-            frame = frame_at(state.frames, state.selected_frame)
-            variables = answer(answers.variables, VariableWindow())
-            state.variables = self.mark(variables, frame)
-        self._show_rest(answers)
-        self._notifier.tell(Change.VARIABLES | Change.GRID | Change.DISASSEMBLY)
+        """Show what comes after the stop was shown, piece by piece."""
+        state = self._state
+        late = {task for task in answers.tasks() if not task.done()}
+        while late:
+            done, late = await asyncio.wait(late, return_when=asyncio.FIRST_COMPLETED)
+            if answers.frames in done:
+                self._show_frames(answer(answers.frames, state.frames))
+                self._notifier.tell(Change.FRAMES | Change.SOURCE)
+            if answers.variables in done:
+                frame = frame_at(state.frames, state.selected_frame)
+                state.variables = self.mark(answer(answers.variables, VariableWindow()), frame)
+                self._notifier.tell(Change.VARIABLES)
+            if done - {answers.frames, answers.variables}:
+                self._show_rest(answers)
+                self._notifier.tell(Change.GRID | Change.DISASSEMBLY)
 
     def _over(self, answers: Answers) -> None:
         for task in answers.tasks():
@@ -365,24 +368,26 @@ class Follower:
 
     def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:
         state = self._state
-        top = event.frame
-        if frames.frames and top is not None and frames.frames[0].level == top.level:
-            # Only the record tells the arguments' values.
-            first = replace(frames.frames[0], arguments=frames.frames[0].arguments or top.arguments)
-            frames = replace(frames, frames=(first, *frames.frames[1:]))
-        elif not frames.frames and top is not None:
-            frames = FrameWindow((top,))
-        innermost = frame_at(frames, 0)
         state.run = Run.STOPPED if self.debugger.capabilities & Capability.RUN_CONTROL else Run.DUMP
         state.run_detail, state.since, state.fault = event.description, event.at, event.fault
         state.focus = event.focus
-        state.frames, state.selected_frame = frames, 0
-        state.place = (
-            top.place if top is not None and top.place is not None else innermost.place if innermost else None
-        )
-        state.variables = self.mark(variables, innermost)
+        state.selected_frame = 0
+        state.frames = FrameWindow((event.frame,)) if event.frame is not None else FrameWindow()
+        state.place = event.frame.place if event.frame is not None else None
+        self._show_frames(frames)
+        state.variables = self.mark(variables, frame_at(state.frames, 0))
         state.disassembly = ()
         self._shown_at = time.monotonic()
+
+    def _show_frames(self, frames: FrameWindow) -> None:
+        """Take a stack; until then only the stop's record has told of its innermost frame."""
+        state = self._state
+        if not frames.frames:
+            return
+        state.frames = frames
+        selected = frame_at(frames, state.selected_frame)
+        if state.place is None and selected is not None:
+            state.place = selected.place
 
     def _show_rest(self, answers: Answers) -> None:
         state = self._state
