@@ -43,12 +43,18 @@ class Terminal:
         )
         return done.stdout
 
-    def start(self, *words: str | Path, terminal: str = "tmux-256color", **variables: str) -> None:
+    def start(
+        self,
+        *words: str | Path,
+        terminal: str = "tmux-256color",
+        command: tuple[str | Path, ...] = (COMMAND,),
+        **variables: str,
+    ) -> None:
         """Run `ladder-tui` with these words in a new pane; the pane stays when it ends and shows its exit code."""
         kept = {name: value for name, value in os.environ.items() if _VARIABLES.match(name)}
         environment = {**kept, "TERM": terminal, "LANG": "C.UTF-8", **variables}
-        command = shlex.join(["env", "-i", *(f"{name}={value}" for name, value in environment.items())])
-        line = f"{command} {shlex.join([str(COMMAND), *map(str, words)])}; echo EXIT=$?; exec sleep 600"
+        clean = shlex.join(["env", "-i", *(f"{name}={value}" for name, value in environment.items())])
+        line = f"{clean} {shlex.join(map(str, (*command, *words)))}; echo EXIT=$?; exec sleep 600"
         self._tmux(
             "new-session", "-d", "-x", str(self.columns), "-y", str(self.rows), "-c", str(self._folder), line
         )  # fmt: skip

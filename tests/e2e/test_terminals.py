@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
+from ladder_demos.catalogue import find_demo
+from ladder_demos.compile import compile_demo
+from ladder_tui.log_file import log_path
+
 pytestmark = pytest.mark.e2e
 
+COMMAND = Path(sys.executable).parent / "ladder-tui"
 _SGR = re.compile(r"\x1b\[([\d;:]*)m")
 
 
@@ -93,6 +100,48 @@ def test_files_that_cannot_be_opened_end_with_one_line_and_no_screen(terminal, t
         lines = [line for line in screen.screen() if line.strip()]
         assert any(why in line.lower() for line in lines), lines
         assert lines[0].startswith("ladder-tui: ")
+
+
+BROKEN = """
+import sys
+import ladder_tui.app
+from ladder_tui.cli import main
+
+class Broken(ladder_tui.app.LadderApp):
+    def on_mount(self):
+        super().on_mount()
+        self.set_timer(0.2, self.fail)
+
+    def fail(self):
+        raise RuntimeError("planted \\x1b[2J fault")
+
+ladder_tui.app.LadderApp = Broken
+sys.exit(main(["demo", "segfault"]))
+"""
+
+
+def test_a_fault_of_the_console_itself_is_one_line_and_leaves_nothing_behind(terminal, gdb, tmp_path: Path) -> None:
+    script = tmp_path / "broken.py"
+    script.write_text(BROKEN)
+    screen = terminal(120, 40)
+    screen.start(command=(sys.executable, script))
+    assert screen.exit_code() == 2
+    text = screen.text()
+    assert "unexpected RuntimeError: planted" in text
+    assert "Traceback" not in text
+    assert "planted" in log_path().read_text()
+    assert not [words for words in screen.processes().values() if "gdb" in words or "segfault" in words]
+
+
+def test_a_program_with_a_hostile_name(terminal, gdb, tmp_path: Path) -> None:
+    program = tmp_path / "[" / "bold]\x1b[2J\x1b]0;owned\x07x"
+    program.parent.mkdir()
+    shutil.copy(compile_demo(find_demo("segfault")), program)
+    screen = terminal(120, 40)
+    screen.start(command=(COMMAND, "run", program))
+    screen.wait("SIGSEGV")
+    screen.wait("#1 main")
+    screen.wait("bold]")
 
 
 def test_the_start_screen_opens_a_demo_by_a_click(terminal, gdb) -> None:
