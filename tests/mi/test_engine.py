@@ -317,6 +317,21 @@ async def test_an_engine_that_cannot_be_started(tmp_path: Path) -> None:
         await transport.close()
 
 
+async def test_a_kernel_that_cannot_tell_of_the_end(gdb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(pid: int, flags: int = 0) -> int:
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+    engine = Engine(gdb)
+    await engine.start()
+    engine.session.interrupt()
+    assert (await engine.session.command("-gdb-version")).cls == "done"
+    assert engine.transport.pid is not None
+    os.kill(engine.transport.pid, signal.SIGKILL)
+    await engine.until(lambda: engine.ends)
+    assert engine.ends == [(-9, False)]
+
+
 async def test_no_terminal_is_left(gdb: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> tuple[int, int]:
         raise OSError(24, "Too many open files")

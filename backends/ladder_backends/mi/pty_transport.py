@@ -36,6 +36,7 @@ _READ_SIZE = 1 << 16
 # A terminal hands out at most 4 kB at a time. This many reads in one turn, then other work of the loop.
 _READS_PER_TURN = 16
 _IUTF8 = 0o40000
+_POLL_SECONDS = 0.05
 # What `new-ui` writes to the command line: the first thing there, and of no use to anybody.
 _GREETING = b"New UI allocated\r\n"
 
@@ -84,7 +85,6 @@ class PtyTransport:
         self._ended: Ended | None = None
         self._greeting: bytes | None = b""
         self._over = asyncio.Event()
-        self._watcher: asyncio.Task[None] | None = None
 
     @property
     def pid(self) -> int | None:
@@ -204,14 +204,15 @@ class PtyTransport:
         try:
             self._pidfd = os.pidfd_open(self._process.pid)
         except OSError:
-            self._watcher = asyncio.create_task(self._wait())
+            self._poll()
         else:
             loop.add_reader(self._pidfd, self._finish)
 
-    async def _wait(self) -> None:
-        assert self._process is not None
-        await asyncio.to_thread(self._process.wait)
+    def _poll(self) -> None:
+        """Where the kernel cannot tell of the end: look."""
         self._finish()
+        if not self._over.is_set():
+            asyncio.get_running_loop().call_later(_POLL_SECONDS, self._poll)
 
     def _read(self, terminal: _Terminal) -> None:
         chunks = []
