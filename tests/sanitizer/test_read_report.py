@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import random
 import threading
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def test_literal_percent_and_brackets(tmp_path: Path) -> None:
         ),
         (b"<html><body>hello</body></html>", "not a sanitizer report"),
         (b"<?xml version='1.0'?><testsuite/>", "not a sanitizer report"),
-        (os.urandom(64) + b"\x00" * 100_000, "--read"),
+        (random.Random(64).randbytes(64) + b"\x00" * 100_000, "--read"),
         (b"\x7fELF\x02\x01\x01\x00" + bytes(range(256)) * 600, "--read"),
         (b"\x00", "--read"),
         (b"\n\n\n", "not a sanitizer report"),
@@ -101,7 +102,7 @@ def test_literal_percent_and_brackets(tmp_path: Path) -> None:
         (b"=========     odd\n", "not a sanitizer report"),
         (b"\x1f\x8b", "cannot be unpacked"),
         (gzip.compress(b"x" * 9999)[:40], "cannot be unpacked"),
-        (lzma.compress(os.urandom(9999))[:400], "cannot be unpacked"),
+        (lzma.compress(random.Random(9999).randbytes(9999))[:400], "cannot be unpacked"),
     ],
     ids=lambda value: repr(value[:12]) if isinstance(value, bytes) else "",
 )
