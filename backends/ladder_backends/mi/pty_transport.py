@@ -34,6 +34,7 @@ from ladder_backends.text import clean_line
 _SHELL = ("/bin/sh", "-c", 'exec "$@" <>"$0" >&0 2>&1')
 _READ_SIZE = 1 << 16
 # A terminal hands out at most 4 kB at a time. This many reads in one turn, then other work of the loop.
+_FULL_READ = 4000
 _READS_PER_TURN = 16
 _IUTF8 = 0o40000
 _POLL_SECONDS = 0.05
@@ -224,6 +225,9 @@ class PtyTransport:
             if not chunk:
                 break
             chunks.append(chunk)
+            if len(chunk) < _FULL_READ and chunk.endswith(b"\n"):
+                # Most likely all there is; where it is not, the loop calls again.
+                break
         if chunks:
             self._hand_on(terminal.channel, chunks[0] if len(chunks) == 1 else b"".join(chunks))
 

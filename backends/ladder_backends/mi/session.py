@@ -156,19 +156,20 @@ class MiSession:
             NotRecorded: A recording stands in and does not hold the answer.
             MalformedRecord: The answer is not MI.
         """
-        return await self.submit(text, deadline=deadline)
+        return (await self._ask(text, deadline, None))[0]
 
     async def command_with_console(self, text: str, *, deadline: float | None = 10.0) -> tuple[ResultRecord, str]:
         """Like `command`, with the console text (`~`) the engine wrote for it, not cleaned; it is a notice too."""
-        answer, console = self._submit(text, deadline, [])
-        return await answer, "".join(console)
+        return await self._ask(text, deadline, [])
 
     def submit(self, text: str, *, deadline: float | None = 10.0) -> asyncio.Future[ResultRecord]:
         """Send now, wait later: several commands sent together are answered in one round trip.
 
         Raises as `command`, from the future; cancelling the future forgets the command.
         """
-        return self._submit(text, deadline, None)[0]
+        answer, token = self._send(text, deadline, None)
+        answer.add_done_callback(lambda _: self._forget(token))
+        return answer
 
     def pending(self) -> Sequence[PendingCommand]:
         """Commands without an answer, oldest first."""
@@ -211,27 +212,34 @@ class MiSession:
                 await self.command("-gdb-exit", deadline=_EXIT_DEADLINE)
         await self._transport.close()
 
-    def _submit(
+    async def _ask(self, text: str, deadline: float | None, console: list[str] | None) -> tuple[ResultRecord, str]:
+        answer, token = self._send(text, deadline, console)
+        try:
+            return await answer, "".join(console or ())
+        finally:
+            self._forget(token)
+
+    def _send(
         self, text: str, deadline: float | None, console: list[str] | None
-    ) -> tuple[asyncio.Future[ResultRecord], list[str]]:
+    ) -> tuple[asyncio.Future[ResultRecord], int]:
+        """Send a command; returns its answer to come and its token."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[ResultRecord] = loop.create_future()
+        token = next(self._tokens)
         try:
             raw = checked(text)
             if not self.alive:
                 raise self._died(text)
         except LadderError as error:
             _fail(answer, error)
-            return answer, []
-        token = next(self._tokens)
+            return answer, token
         request = _Request(text, time.monotonic(), answer, console=console)
         self._requests[token] = request
         self._in_work.append(token)
         if deadline is not None:
             request.timer = loop.call_later(deadline, self._expire, token, deadline)
-        answer.add_done_callback(lambda _: self._forget(token))
         self._transport.send(Channel.MI, b"%d%s\n" % (token, raw))
-        return answer, console if console is not None else []
+        return answer, token
 
     def _forget(self, token: int) -> None:
         request = self._requests.pop(token, None)
