@@ -101,7 +101,7 @@ class SourcePane(Pane):
             finding = report.findings[selected]
             if finding.src_file and finding.line is not None:
                 return Place(finding.src_file, finding.line)
-        return None if debug is None or debug.run is Run.NOTHING else self._target
+        return None if debug is None or debug.run is Run.NOTHING else self._target or debug.entry
 
     def _show(self, place: Place | None) -> None:
         before, self._place = self._text, place
@@ -231,7 +231,10 @@ class SourcePane(Pane):
             marker,
         )
         code = text.colours[index] or (Cell(text.lines[index], "text"),)
-        return Row((*gutter, *code), self._end(index, width_of((*gutter, *code))), target=line, pinned=4)
+        # A comment at the end of a line gives way to what is so now.
+        words = code[:-1] if len(code) > 1 and code[-1].style == "syntax.comment" else code
+        taken = width_of(gutter) + width_of([Cell("".join(cell.text for cell in words).rstrip())])
+        return Row((*gutter, *code), self._end(index, taken), target=line, pinned=4)
 
     def _end(self, index: int, taken: int) -> tuple[Cell, ...]:
         """What stands at the end of a line: why the target stopped there, values, how many lanes."""
@@ -245,11 +248,11 @@ class SourcePane(Pane):
         if finding and finding.lanes:
             told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))
         # Values give way to code, but not all of them: what just changed is what a step is made for.
-        room = max(self.body_width - taken, self.body_width // 3) - width_of(told) - 2 * len(told)
+        room = max(self.body_width - taken - 2, self.body_width // 3) - width_of(told)
         values: list[Cell] = []
         for value in sorted(self._values.get(index + 1, ()), key=lambda cell: cell.style != "changed"):
             room -= width_of([value]) + 2
-            if room >= -1:
+            if room >= (0 if told or values else -2):
                 values.append(value)
         cells = [*values, *told]
         return tuple(Cell(("  " if number else "") + cell.text, cell.style) for number, cell in enumerate(cells))
