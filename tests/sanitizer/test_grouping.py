@@ -124,3 +124,10 @@ def test_group_ids_depend_on_the_bug_alone(read: Read, count: int) -> None:
     alone = read(record(5))
     among = read("".join(record(thread, line=9) for thread in range(count)) + record(7))
     assert alone.findings[0].group == among.findings[-1].group
+
+
+def test_record_cut_before_its_thread_counts_no_lane(read: Callable[..., Report]) -> None:
+    cut = "========= Invalid __global__ write of size 4 bytes\n=========     at k(int *)+0x80 in k.cu:5\n"
+    once, twice = read(cut), read(cut + cut)
+    assert group_count(once, next(iter(once.groups.values()))) == ""
+    assert group_count(twice, next(iter(twice.groups.values()))) == "2 times"

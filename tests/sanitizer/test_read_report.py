@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import os
@@ -20,7 +21,7 @@ XML = REPORTS / "xml" / "memcheck_vector_add_oob.xml"
 
 
 @pytest.mark.parametrize("path", [LOG, XML], ids=["text", "xml"])
-@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gz", "xz"])
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress], ids=["gz", "xz", "bz2"])
 def test_packed_reports(tmp_path: Path, path: Path, pack: object) -> None:
     packed = tmp_path / "report"
     packed.write_bytes(pack(path.read_bytes()))  # type: ignore[operator]
@@ -135,8 +136,9 @@ def test_hostile_names_are_cleaned(tmp_path: Path) -> None:
     assert all("\x1b" not in finding.origin for finding in read_report(names).findings)
     names[0].write_text("hello")
     with pytest.raises(ReportInvalid) as caught:
-        read_report(names)
+        read_report(names[0])
     assert "␛[31m␊\\u202e" in caught.value.line()
+    assert "␛[31m␊\\u202e" in (read_report(names).reason or "")
 
 
 def test_pipes_are_read_too(tmp_path: Path) -> None:
@@ -149,10 +151,25 @@ def test_pipes_are_read_too(tmp_path: Path) -> None:
     assert len(report.findings) == 24
 
 
-def test_one_bad_file_among_several_is_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.log").write_text("hello\n")
+@pytest.mark.parametrize("raw", [b"hello\n", b"", b"\x00\x01" * 100, gzip.compress(LOG.read_bytes())[:200]])
+def test_one_bad_file_among_several_is_named_and_the_others_are_read(tmp_path: Path, raw: bytes) -> None:
+    bad = tmp_path / "bad.log"
+    bad.write_bytes(raw)
+    report = read_report([LOG, bad])
+    assert sum(finding.origin == str(LOG) for finding in report.findings) == 24
+    assert (report.ran, report.complete, exit_code(report)) == (True, False, 1)
+    assert "bad.log" in (report.reason or "")
     with pytest.raises(ReportInvalid, match=r"bad\.log"):
-        read_report([LOG, tmp_path / "bad.log"])
+        read_report([bad, bad, tmp_path / "bad.*"])
+    with pytest.raises(ReportInvalid, match=r"gone\.log does not exist"):
+        read_report([LOG, tmp_path / "gone.log"])
+
+
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "-").write_text("no report")
+    monkeypatch.chdir(tmp_path)
+    assert expand(["-"]) == [Path("/dev/stdin")]
+    assert expand(["./-"]) == [Path("-")]
 
 
 def test_report_behind_much_output_and_binary(tmp_path: Path) -> None:

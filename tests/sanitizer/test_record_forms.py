@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ladder_backends.model.finding import Allocation, CodeLocation, Finding, LaneAnswer, Report
+from ladder_backends.sanitizer import exit_code
 
 One = Callable[[str], Finding]
 
@@ -452,6 +453,28 @@ def test_unknown_first_line_is_kept_and_counted(read: Callable[..., Report]) -> 
         "========= Something from a version to come",
         "=========     with a line of its own",
     ]
+    assert report.unknown_lines == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "size", "space"),
+    [
+        ("Frobnication of size 16 bytes seen at __global__ 0x10", 16, "global"),
+        ("Warp went astray", None, ""),
+        ("Tiled access refused in __cluster_shared__ window.", None, "cluster_shared"),
+    ],
+)
+def test_unknown_record_with_a_lane_is_about_the_program(
+    read: Callable[..., Report], head: str, size: int | None, space: str
+) -> None:
+    report = read(
+        f"========= COMPUTE-SANITIZER\n========= {head}\n{LANE}"
+        "=========     Phase of the moon: full\n=========\n========= ERROR SUMMARY: 1 error\n"
+    )
+    (finding,) = report.findings
+    assert (finding.kind, finding.severity, finding.reason) == ("hw-exception", "error", head)
+    assert (finding.kernel, finding.line, finding.thread, finding.lane) == ("k(int *)", 3, (1, 2, 3), "exact")
+    assert (finding.size, finding.space, report.complete, exit_code(report)) == (size, space, True, 1)
     assert report.unknown_lines == 1
 
 

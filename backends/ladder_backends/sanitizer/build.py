@@ -102,6 +102,10 @@ class ReportBuilder:
     def _finding(self, draft: RecordDraft, index: int, old: Finding | None = None) -> Finding:
         head, report = draft.head, self.report
         kind = kind_of_access(head, draft.reason) if head.default_kind else head.kind
+        severity = head.severity
+        if head.unknown and draft.has_place:
+            # A record of a form still to come: it stands in device code, so it is no word about the run.
+            kind, severity = FindingKind.HW_EXCEPTION, "error"
         tool = head.tool or ("" if kind in RUN_KINDS else report.tool or "memcheck")
         if not report.tool and tool and kind is not FindingKind.API_ERROR:
             report.tool = tool
@@ -143,7 +147,7 @@ class ReportBuilder:
             host_frames=host,
             allocation=_allocation(draft, kind, stacks),
             address=draft.address,
-            severity=head.severity,
+            severity=severity,
             reason=draft.reason,
             lane=lane,
             why=why,

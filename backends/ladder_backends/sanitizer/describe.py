@@ -7,6 +7,7 @@ import re
 from ladder_backends.model.finding import Allocation, CodeLocation, Finding, FindingGroup, FindingKind, Report
 from ladder_backends.model.focus import format_coordinate
 from ladder_backends.sanitizer.lanes import frame_words
+from ladder_backends.sanitizer.summary import counted_errors
 from ladder_backends.sanitizer.user_frame import basename
 
 RUN_KINDS = frozenset({FindingKind.TOOL_ERROR, FindingKind.TOOL_WARNING, FindingKind.SESSION})
@@ -15,6 +16,7 @@ RUN_KINDS = frozenset({FindingKind.TOOL_ERROR, FindingKind.TOOL_WARNING, Finding
 NO_FAULT_KINDS = RUN_KINDS | {FindingKind.SYNC_TRACE}
 """Kinds that report no fault of the program: they are listed, and not counted as found."""
 
+_LONGEST_REASON = 300
 _TEMPLATE_RETURN = re.compile(r"^(?:void|__half|float|double|int|bool|unsigned(?: \w+)?|long(?: \w+)?) (?=[\w:~<])")
 _CLONE = re.compile(r"^\[clone [^\]]*\]\s*(?=\S)")
 _BARRIERS = {
@@ -113,7 +115,8 @@ def what_words(finding: Finding) -> str:
         case FindingKind.SYNC_TRACE:
             return f"{finding.reason or finding.access} trace"
         case _:
-            return finding.reason or str(kind)
+            reason = finding.reason or str(kind)
+            return reason if len(reason) <= _LONGEST_REASON else reason[: _LONGEST_REASON - 1] + "…"
 
 
 def group_title(finding: Finding, user: CodeLocation | None = None) -> str:
@@ -188,9 +191,18 @@ def member_line(finding: Finding) -> str:
 def group_count(report: Report, group: FindingGroup) -> str:
     """`24 lanes` where each member is one lane, else `3 times`; empty for a single one without a lane."""
     count = len(group.members)
-    if count and report.findings[group.members[0]].sides and group.kind not in (FindingKind.RACE_ANALYSIS,):
+    sides = report.findings[group.members[0]].sides if count else ()
+    if any(side.thread is not None for side in sides) and group.kind is not FindingKind.RACE_ANALYSIS:
         return "1 lane" if count == 1 else f"{count:,} lanes"
     return f"{count:,} times" if count > 1 else ""
+
+
+def unseen_errors(report: Report) -> int:
+    """How many errors the tool's summary counts, where the report shows no fault at all."""
+    if any(group.kind not in NO_FAULT_KINDS for group in report.groups.values()):
+        return 0
+    own = sum(finding.kind is FindingKind.TOOL_ERROR for finding in report.findings)
+    return max(0, counted_errors(report.summary) - own)
 
 
 def headline(report: Report) -> str:
@@ -199,6 +211,8 @@ def headline(report: Report) -> str:
     if not bugs:
         if not report.ran:
             return f"did not run: {report.reason}" if report.reason else "did not run"
+        if unseen_errors(report):
+            return f"errors not shown: {report.reason}" if report.reason else "errors not shown"
         if not report.complete:
             return f"nothing found so far: {report.reason}" if report.reason else "nothing found so far"
         return "nothing found" + (f" ({report.reason})" if report.reason else "")

@@ -19,6 +19,7 @@ class Head:
         location: Place named in the first line, as a race or a barrier trace does.
         message: The record is a word of the tool about its own run; neighbours merge.
         default_kind: The kind follows from the reason, which comes later; this one holds without a reason.
+        unknown: The line is of no known form; whether it is about the program shows in the lines that follow.
     """
 
     kind: FindingKind
@@ -37,6 +38,7 @@ class Head:
     location: CodeLocation | None = None
     message: bool = False
     default_kind: bool = False
+    unknown: bool = False
 
 
 class HostStack:
@@ -101,6 +103,11 @@ class RecordDraft:
         self.allocation_where: CodeLocation | None = None
         self.origin = ""
         self.lines: list[str] = []
+
+    @property
+    def has_place(self) -> bool:
+        """Whether the lines so far name device code or a thread: the record is about the program."""
+        return self.thread is not None or bool(self.sides) or (self.at is not None and self.at != CodeLocation())
 
     def add_side(self, side: Side) -> None:
         """Add a place; the first one is the record's own."""

@@ -7,6 +7,7 @@ import re
 
 from ladder_backends.model.finding import FindingKind
 from ladder_backends.sanitizer.draft import Head
+from ladder_backends.sanitizer.fields import ADDRESS, SIZE, number
 
 
 class Fate(enum.Enum):
@@ -67,6 +68,7 @@ _BARE = re.compile(
     r"|Unable to find injection library|unrecogni[sz]ed option '|--xml was enabled but no save location"
     r"|Filter ill-formed:|Failed to parse program options|Unknown macro '|the argument for option '--)"
 )
+_SPACE = re.compile(r"\b__([a-z]\w{0,40}?)__\b")
 _COREDUMP = re.compile(r"Generating coredump file (.+?)\s*$")
 
 
@@ -132,4 +134,13 @@ def marked_message(text: str, severity: str) -> Head:
 
 def unknown_message(text: str) -> Head:
     """A first line of no known form: kept, because what the tool says must not get lost."""
-    return Head(FindingKind.TOOL_WARNING, severity="warning", reason=text)
+    space, size, address = _SPACE.search(text), SIZE.search(text), ADDRESS.search(text)
+    return Head(
+        FindingKind.TOOL_WARNING,
+        size=number(size[1]) if size is not None else None,
+        space=space[1] if space is not None else "",
+        severity="warning",
+        reason=text,
+        address=address[0] if address is not None else "",
+        unknown=True,
+    )

@@ -24,6 +24,12 @@ def status_words(status: int) -> str:
     return _STATUS.get(status, f"it ended with status {status}")
 
 
+def unseen_words(count: int) -> str:
+    """What to think of a report that counts errors and shows none."""
+    noun = "1 error, and it is" if count == 1 else f"{count:,} errors, and they are"
+    return f"the tool counts {noun} not in this report: look at the whole log, or run the tool again"
+
+
 class Outcome:
     """Watches one run of the tool, or several in one log, and says what their report is worth.
 
@@ -34,6 +40,8 @@ class Outcome:
     def __init__(self) -> None:
         self.recognized = False
         self._findings = 0
+        self._counted = 0
+        self._own_errors = 0
         self._program_lines = 0
         self._activity = 0
         self._began = 0
@@ -53,9 +61,19 @@ class Outcome:
         if self._began <= self._ended:
             self._began += 1
 
-    def summary(self, ends_run: bool) -> None:
-        """A summary line was read."""
+    def own_error(self) -> None:
+        """A record about an error of the tool itself was read; the tool's summary counts it too."""
+        self._own_errors += 1
+
+    def summary(self, ends_run: bool, counted: int = 0) -> None:
+        """A summary line was read.
+
+        Args:
+            ends_run: It is the last line of a run.
+            counted: How many errors it adds to those counted before.
+        """
         self.recognized = True
+        self._counted += counted
         if ends_run:
             self._ended += 1
             self._began = max(self._began, self._ended)
@@ -96,6 +114,11 @@ class Outcome:
             return True
         return not self._failures and bool(self._ended or self._activity)
 
+    @property
+    def _unseen(self) -> int:
+        """How many errors the tool counts, where not one of them is in the report."""
+        return 0 if self._findings else max(0, self._counted - self._own_errors)
+
     def settle(self, report: Report, ended: bool, status: int | None = None) -> None:
         """Write `ran`, `complete` and `reason` into the report.
 
@@ -106,7 +129,7 @@ class Outcome:
         """
         report.ran = self.ran
         unfinished = self._began - self._ended
-        lost = bool(self._failures or self._doubts or report.summary.get("skipped"))
+        lost = bool(self._failures or self._doubts or self._unseen or report.summary.get("skipped"))
         report.complete = self.ran and self._ended > 0 and unfinished <= 0 and not lost
         report.reason = self._reason(report, unfinished, status) if ended else None
 
@@ -122,6 +145,8 @@ class Outcome:
         if self._failures:
             reasons.append(f"a run in this log did not start: {_short(self._failures[0])}")
         reasons.extend(_short(doubt) for doubt in self._doubts[:2])
+        if self._unseen:
+            reasons.append(unseen_words(self._unseen))
         if unfinished > 0 or not self._ended:
             reasons.append(f"no summary: the run was cut short or is still going{ended}")
         skipped, hidden = report.summary.get("skipped", 0), report.summary.get("not_printed", 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import glob
 import gzip
@@ -65,6 +66,11 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
         elif magic.startswith(b"\xfd7zXZ\x00"):
             with lzma.LZMAFile(raw) as unpacked:
                 yield cast("IO[bytes]", unpacked)
+        elif magic.startswith(b"BZh"):
+            with bz2.BZ2File(raw) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        elif magic.startswith(b"\x28\xb5\x2f\xfd"):
+            raise ReportInvalid(f"{_name(path)} cannot be unpacked", "it is packed with zstd", "unpack it first")
         else:
             yield raw
 
@@ -103,7 +109,7 @@ def _chunks(path: Path) -> Generator[bytes]:
 
 
 def expand(paths: Iterable[str | Path]) -> list[Path]:
-    """The files meant by paths, glob patterns and the tool's own `%p` and `%q{VAR}` macros, each once, in order.
+    """The files meant by paths, `-`, glob patterns and the tool's own `%p` and `%q{VAR}`, each once, in order.
 
     Raises:
         ReportInvalid: A pattern matches nothing.
@@ -111,6 +117,9 @@ def expand(paths: Iterable[str | Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for given in paths:
         text = os.path.expanduser(os.fspath(given))
+        if text == "-":
+            found[Path("/dev/stdin")] = None
+            continue
         if os.path.exists(text):
             found[Path(text)] = None
             continue
@@ -204,17 +213,28 @@ def read_report(paths: str | Path | Iterable[str | Path], prefix: str | None = N
 
 
 def _merge(files: list[Path], prefix: str | None) -> Report:
-    """Several reports as one: it ran if any ran, and is complete only if all are."""
+    """Several reports as one: it ran if any ran, and is complete only if all are and each file is a report."""
     builder = ReportBuilder()
     report = builder.report
     ran, complete, reasons = False, True, []
+    refused: list[ReportInvalid] = []
     for path in files:
         builder.begin_origin(_name(path))
-        _read_into(builder, path, prefix)
+        try:
+            _read_into(builder, path, prefix)
+        except ReportInvalid as broken:
+            if not path.exists():
+                raise
+            refused.append(broken)
+            reasons.append(f"{broken.what}: {broken.why}" if broken.why else broken.what)
+            complete = False
+            continue
         ran, complete = ran or report.ran, complete and report.complete
         if report.reason:
             reasons.append(f"{clean_line(path.name)}: {report.reason}")
         report.summary["reports"] = report.summary.get("reports", 0) + 1
+    if len(refused) == len(files):
+        raise refused[0]
     report.ran, report.complete = ran, complete
     report.reason = "; ".join(reasons[:5]) + (f"; and {len(reasons) - 5} more" if len(reasons) > 5 else "") or None
     return report

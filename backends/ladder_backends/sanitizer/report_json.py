@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ladder_backends.model.finding import Allocation, CodeLocation, Finding, Report, Side
-from ladder_backends.sanitizer.describe import NO_FAULT_KINDS, headline
+from ladder_backends.sanitizer.describe import NO_FAULT_KINDS, headline, unseen_errors
 
 FORMAT = 1
 NOTHING_FOUND, FOUND, PROVES_NOTHING = 0, 1, 2
@@ -115,8 +115,9 @@ def report_json(report: Report) -> dict[str, Any]:
 def exit_code(report: Report) -> int:
     """0: ran to its end and found nothing. 1: found something. 2: did not run, or cut short with nothing found.
 
-    Messages about the run itself and barrier traces are not counted as found.
+    Messages about the run itself and barrier traces are not counted as found; errors that only the tool's own
+    summary counts are.
     """
-    if any(group.kind not in NO_FAULT_KINDS for group in report.groups.values()):
+    if any(group.kind not in NO_FAULT_KINDS for group in report.groups.values()) or unseen_errors(report):
         return FOUND
     return NOTHING_FOUND if report.ran and report.complete else PROVES_NOTHING

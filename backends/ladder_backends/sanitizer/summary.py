@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _SUMMARY = re.compile(r"(?:(?P<what>[A-Z]+) )?SUMMARY\s*:\s*(?P<rest>.*)$")
 _COUNT = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) +(\w+)")
@@ -26,6 +27,11 @@ _NAMES = {
 def is_summary(body: str) -> bool:
     """Whether a line of the tool is one of its summaries."""
     return _SUMMARY.match(body) is not None
+
+
+def counted_errors(summary: Mapping[str, int]) -> int:
+    """How many faults the tool counts; a hazard is an error or a warning."""
+    return max(summary.get("errors", 0), summary.get("hazards", 0))
 
 
 def _count(digits: str) -> int:

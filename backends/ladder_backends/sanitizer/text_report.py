@@ -17,7 +17,7 @@ from ladder_backends.sanitizer.draft import Head, RecordDraft
 from ladder_backends.sanitizer.heads import parse_head
 from ladder_backends.sanitizer.messages import coredump_of, is_bare_message, is_note, unknown_message
 from ladder_backends.sanitizer.outcome import Outcome
-from ladder_backends.sanitizer.summary import is_summary, read_summary
+from ladder_backends.sanitizer.summary import counted_errors, is_summary, read_summary
 from ladder_backends.sanitizer.sync_heads import first_place
 from ladder_backends.text import clean
 
@@ -249,7 +249,7 @@ class TextReportReader:
 
     def _continue(self, stream: _Stream, line: str, body: str) -> None:
         draft = stream.draft
-        if draft is None or draft.head.kind in RUN_KINDS:
+        if draft is None or (draft.head.kind in RUN_KINDS and not draft.head.unknown):
             if draft is not None:
                 draft.lines.append(line)
             elif not stream.in_note:
@@ -260,7 +260,7 @@ class TextReportReader:
             return
         effect, again = parse_continuation(body)
         if effect is None:
-            self.report.unknown_lines += 1
+            self.report.unknown_lines += not draft.head.unknown
         else:
             effect[0](draft, effect[1])
             if again and stream is self._main and len(line) < _LONGEST_KEPT:
@@ -333,10 +333,11 @@ class TextReportReader:
         if stream.draft is not None and not stream.draft.head.message:
             self._close(stream)
         hidden = self.report.summary.get("not_printed", 0)
+        counted = counted_errors(self.report.summary)
         tool, ends_run = read_summary(body, self.report.summary)
         if tool and not self.report.tool:
             self.report.tool = tool
-        self.outcome.summary(ends_run)
+        self.outcome.summary(ends_run, counted_errors(self.report.summary) - counted)
         if self.report.summary.get("not_printed", 0) != hidden:
             text = body.split(":", 1)[-1].strip()
             self._message(stream, line, Head(FindingKind.SESSION, severity="info", reason=text, message=True))
@@ -368,6 +369,8 @@ class TextReportReader:
         stream.draft_index = finding.index
         if finding.kind not in RUN_KINDS:
             self.outcome.finding()
+        elif finding.kind is FindingKind.TOOL_ERROR:
+            self.outcome.own_error()
         self._done.append(finding)
 
     def _close(self, stream: _Stream) -> None:

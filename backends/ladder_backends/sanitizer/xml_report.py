@@ -18,6 +18,7 @@ from ladder_backends.sanitizer.describe import RUN_KINDS
 from ladder_backends.sanitizer.draft import Head, RecordDraft
 from ladder_backends.sanitizer.fields import number
 from ladder_backends.sanitizer.heads import parse_head
+from ladder_backends.sanitizer.messages import unknown_message
 from ladder_backends.sanitizer.outcome import Outcome
 from ladder_backends.sanitizer.user_frame import is_cuda
 from ladder_backends.text import decode
@@ -250,7 +251,7 @@ def _head_of(record: Node) -> Head:
     base = next((head for name, head in _KINDS.items() if name.lower() == word.lower()), None)
     parsed = parse_head(text) if text else None
     if parsed is None and base is None:
-        return Head(FindingKind.TOOL_WARNING, severity="warning", reason=text or f"record of kind {word or '?'}")
+        return unknown_message(text or f"record of kind {word or '?'}")
     if parsed is None or (base is not None and parsed.kind in RUN_KINDS):
         assert base is not None
         parsed = Head(
