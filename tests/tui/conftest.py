@@ -14,6 +14,7 @@ import pytest
 import textual
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual import events
 from textual.pilot import Pilot
 
 from ladder_backends.debugger.contract import Capability
@@ -290,6 +291,12 @@ class View:
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)
+        await self.settle()
+
+    async def burst(self, text: str, **names: str) -> None:
+        """Keys that arrive in one packet, as over a slow line; `names` are those of keys without a character."""
+        for character in text:
+            self.app.post_message(events.Key(names.get(character, character), character))
         await self.settle()
 
     async def click(self, selector: str, x: int, y: int) -> None:

@@ -53,6 +53,29 @@ async def test_keys_typed_ahead_of_the_prompt_are_its_text(segfault: Any, show: 
         assert segfault.state.rung == "gdb"
 
 
+@pytest.mark.parametrize(
+    ("pane", "typed", "asked"),
+    [
+        ("source", "Ddb", ("toggle_breakpoint", "/src/segfault.c:7")),
+        ("source", "DdUb", ("toggle_breakpoint", "/src/segfault.c:6")),
+        ("stack", "D\rc", ("select_frame", 1)),
+        ("breakpoints", "xc", ("remove_breakpoint",)),
+        ("variables", "enc1\r", ("evaluate", "nc1")),
+        ("program", "icn1", ("type_to_program", b"c")),
+    ],
+)
+async def test_keys_of_one_packet_act_in_their_order(
+    segfault: Any, show: Any, pane: str, typed: str, asked: tuple[object, ...]
+) -> None:
+    async with show(segfault) as view:
+        view.app.workspace.show_pane(pane)
+        await view.settle()
+        segfault.active.asked.clear()
+        await view.burst(typed, D="down", d="down", U="up", **{"\r": "enter"})
+        assert segfault.active.asked[0][: len(asked)] == asked
+        assert segfault.state.rung == "gdb"
+
+
 async def test_w_and_a_letter_go_to_a_pane(segfault: Any, show: Any) -> None:
     async with show(segfault, (80, 24)) as view:
         await view.press("w")

@@ -20,6 +20,7 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 VERSION = "8.2.8"
 """The version that this was written against and is tested with."""
@@ -171,6 +172,23 @@ def send_less(screen: Screen[Any]) -> None:
     """Let a screen that is not shown yet send tight updates."""
     if textual.__version__ == VERSION:
         screen._compositor = TightCompositor()
+
+
+async def act_at_once(view: Widget, key: str) -> bool:
+    """Do what a view binds to a key now, rather than after the key has gone to the view and come back.
+
+    Stock Textual looks keys of the workspace up when they arrive and those of a view a round later: of `down`, `b`
+    in one burst, `b` would come first.
+
+    Returns:
+        Whether the view binds the key.
+    """
+    for owner, bindings in view.screen._modal_binding_chain:
+        if owner is view:
+            for binding in bindings.key_to_bindings.get(key, ()):
+                if not binding.priority and await view.app.run_action(binding.action, view):
+                    return True
+    return False
 
 
 def screen_lines(screen: Screen[Any]) -> list[str]:

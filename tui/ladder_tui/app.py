@@ -24,11 +24,13 @@ from textual.theme import Theme
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice
 from ladder_backends.text import clean_line
+from ladder_tui._textual_compat import act_at_once
 from ladder_tui.actions import parse_key
 from ladder_tui.config import Settings
 from ladder_tui.screens.choice import ChoiceScreen, Option
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
+from ladder_tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
@@ -179,14 +181,14 @@ class LadderApp(App[int]):
         gc.freeze()
 
     async def on_event(self, event: events.Event) -> None:
-        """The second half of a chord goes to the workspace before any view sees it."""
-        if (
-            isinstance(event, events.Key)
-            and not event.is_forwarded
-            and self.screen is self.workspace
-            and self.workspace.take_key(event)
-        ):
-            return
+        """Keys meet the workspace in the order in which they were typed, however fast they come."""
+        if isinstance(event, events.Key) and not event.is_forwarded and self.screen is self.workspace:
+            # The second half of a chord is seen by no view.
+            if self.workspace.take_key(event):
+                return
+            view = self.focused
+            if isinstance(view, LineView) and not view.TAKES_TEXT and await act_at_once(view, event.key):
+                return
         await super().on_event(event)
 
     # Work ------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class BreakpointsPane(Pane):
     def action_delete(self) -> None:
         """Take it away."""
         if (binding := self._selected) is not None and self.session is not None:
-            self.work(self.session.toggle_breakpoint(binding.intent.location))
+            self.work(self.session.remove_breakpoint(binding))
 
 
 def _where(binding: BreakpointBinding) -> str:
