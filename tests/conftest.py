@@ -54,7 +54,7 @@ class Compiled:
         if key not in self._made:
             source = self.source(name)
             program = self._folder / f"{len(self._made)}" / source.stem
-            program.parent.mkdir()
+            program.parent.mkdir(exist_ok=True)
             self.build(source, program, *flags)
             self._made[key] = program
         return self._made[key]
