@@ -357,6 +357,6 @@ async def test_a_dead_engine_is_a_state(segfault: Any, show: Any) -> None:
         segfault.active.state = segfault.state.debug["gdb"] = dead
         segfault.tell(~Change.NONE)
         await view.settle()
-        assert "✗ dead gdb died (signal 11)" in view.text()
+        assert "✗ dead · gdb died (signal 11)" in view.text()
         await view.press("n")
         assert "the engine is gone" in view.text()

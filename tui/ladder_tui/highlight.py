@@ -79,17 +79,17 @@ def colour_lines(name: str, lines: Sequence[str], start: int) -> Iterator[tuple[
     known: dict[object, str] = {}
     number = start
     cells: list[Cell] = []
-    for _, token, value in _lexer(name).get_tokens_unprocessed("\n".join(lines[start:])):
+    for _, token, value in _lexer(name).get_tokens_unprocessed("\n".join([*lines[start:], ""])):
         style = _style_of(token, known)
         first, *others = value.split("\n")
         if first:
             _append(cells, first, style)
         for other in others:
-            yield number, tuple(cells)
+            if number < len(lines):
+                yield number, tuple(cells)
             number += 1
             cells = [Cell(other, style)] if other else []
-    if number < len(lines):
-        yield number, tuple(cells)
+    # The last line ends like any other: a comment there is one only with its end of line.
 
 
 def _append(cells: list[Cell], text: str, style: str) -> None:

@@ -87,7 +87,7 @@ class StatusBar(LineView, can_focus=False):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s"
             elif debug.run_detail and run is not Run.DUMP:
                 detail = debug.run_detail if self.size.width >= 100 else debug.run_detail.split(",")[0]
-                words = detail if run is Run.STOPPED else f"{words} {detail}"
+                words = detail if run in (Run.STOPPED, Run.EXITED) else f"{words} · {detail}"
             if debug.provenance is Provenance.RECORDING:
                 words += " (recording)"
         fault = debug is not None and debug.fault

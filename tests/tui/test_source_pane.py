@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.frame import Place
+from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.session.state import Change, Run
+from ladder_tui.highlight import Line, can_highlight, colour_lines, highlight, safe_start
+from ladder_tui.panes.source_gutter import breakpoint_lines, finding_lines, inline_values, same_file
+
+CODE = [
+    "int other(int n) {",
+    "    return n;",
+    "}",
+    "int main(void) {",
+    "    int n = 3;",
+    "    int left = n * 2;",
+    "    return left + n;",
+    "}",
+]
+
+
+def values(current: int, *variables: Variable) -> dict[int, list[str]]:
+    return {line: [cell.text for cell in cells] for line, cells in inline_values(CODE, current, variables).items()}
+
+
+def test_a_value_stands_at_the_nearest_line_that_names_it() -> None:
+    n, left = Variable("n", "3"), Variable("left", "6", changed=True)
+    assert values(7, n, left) == {7: ["left→6", "n=3"]}
+    assert values(6, n, left) == {6: ["left→6", "n=3"]}
+    assert values(5, n, left) == {5: ["n=3"]}
+
+
+def test_values_stop_at_the_functions_first_line() -> None:
+    # `n` of main is not the `n` of the function above.
+    assert values(5, Variable("other", "0")) == {}
+    assert values(2, Variable("n", "1")) == {2: ["n=1"]}
+
+
+def test_a_value_that_cannot_be_read_says_so_and_a_long_one_is_cut() -> None:
+    assert values(5, Variable("n", "", error="optimized out")) == {5: ["n=<optimized out>"]}
+    [[text]] = values(5, Variable("n", "x" * 100)).values()
+    assert text.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("place", "names", "same"),
+    [
+        (Place("a.c", 1, "/src/a.c"), {"/src/a.c", "a.c"}, True),
+        (Place("a.c", 1, "/other/a.c"), {"/src/a.c", "a.c"}, False),
+        (Place("a.c", 1), {"/src/a.c", "a.c"}, True),
+        (Place("/src/a.c", 1), {"a.c"}, True),
+        (Place("b.c", 1), {"/src/a.c", "a.c"}, False),
+    ],
+)
+def test_files_of_one_name_are_not_confused(place: Place, names: set[str], same: bool) -> None:
+    assert same_file(place, frozenset(names)) is same
+
+
+def test_each_state_of_a_breakpoint_has_its_own_glyph() -> None:
+    place = Place("a.c", 3, "/src/a.c")
+    glyphs = set()
+    for state in BindingState:
+        binding = BreakpointBinding(BreakpointIntent(1, "a.c:3"), state, "1", (place,))
+        glyphs.add(breakpoint_lines([binding], frozenset({"/src/a.c", "a.c"}))[3].text)
+    off = BreakpointBinding(BreakpointIntent(1, "a.c:3", enabled=False), BindingState.SET, "1", (place,))
+    glyphs.add(breakpoint_lines([off], frozenset({"a.c"}))[3].text)
+    assert len(glyphs) == len(BindingState) + 1
+
+
+def test_a_pending_breakpoint_is_shown_where_it_was_asked_for() -> None:
+    binding = BreakpointBinding(BreakpointIntent(1, "/src/a.c:7"), BindingState.PENDING)
+    assert breakpoint_lines([binding], frozenset({"/src/a.c", "a.c"}))[7].text == "◌"
+    assert breakpoint_lines([binding], frozenset({"b.c"})) == {}
+
+
+def test_lanes_are_counted_by_line(gpu_dump: Any) -> None:
+    marks = finding_lines(gpu_dump.state.report, "vector_add_oob.cu")
+    assert {line: mark.lanes for line, mark in marks.items()} == {10: 24}
+    assert finding_lines(gpu_dump.state.report, "other.cu") == {}
+    assert finding_lines(None, "vector_add_oob.cu") == {}
+
+
+def text_of(line: Line) -> str:
+    return "".join(cell.text for cell in line)
+
+
+@pytest.mark.parametrize("name", ["a.cu", "a.c", "a.py", "a.ptx", "a.hpp", "A.CU"])
+def test_colours_never_change_the_text(name: str) -> None:
+    lines = ["/* two", "lines */ int x = 1; // end", "", '__global__ void k() { "s"; }', "@%p bra L;", "'open"]
+    assert can_highlight(name)
+    coloured = dict(colour_lines(name, lines, 0))
+    assert [text_of(coloured[number]) for number in range(len(lines))] == lines
+
+
+def test_cuda_is_coloured() -> None:
+    [(_, line)] = colour_lines("a.cu", ["__global__ void k(float *a) { int i = threadIdx.x; } // c"], 0)
+    styles = {cell.text.strip(): cell.style for cell in line}
+    assert styles["__global__"] == "syntax.keyword"
+    assert styles["float"] == "syntax.type"
+    assert styles["threadIdx"] == "syntax.builtin"
+    assert styles["// c"] == "syntax.comment"
+
+
+def test_other_files_stay_plain() -> None:
+    assert not can_highlight("notes.txt")
+    assert not can_highlight("Makefile")
+
+
+def test_a_lexer_starts_at_the_outermost_level() -> None:
+    lines = ["int a;", "", "void f() {", "", "  x();", "}", "", "int b;"]
+    assert safe_start(lines, 4) == 2
+    assert safe_start(lines, 7) == 7
+    assert safe_start(["  x"] * 1000, 900) == 900
+
+
+async def test_what_is_visible_is_coloured_first_and_keys_are_not_kept_waiting() -> None:
+    lines = ["", "int main(void) {"] + ["    call(1); /* comment */"] * 6_000 + ["}"]
+    lines[5_000], lines[5_001] = "", "void g(void) {"
+    sink: list[Line | None] = [None] * len(lines)
+    ready: list[bool] = []
+    turns = 0
+    job = asyncio.create_task(
+        highlight("a.c", lines, sink, range(5_010, 5_050), lambda: ready.append(sink[0] is not None))
+    )
+    while not job.done():
+        await asyncio.sleep(0)
+        turns += 1
+    assert ready[0] is False
+    assert all(sink[5_010:5_050])
+    assert all(line is not None for line in sink)
+    assert turns > 20
+
+
+async def test_the_cursor_shows_only_away_from_the_current_line(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        assert "▸ " not in view.text().splitlines()[6][:10]
+        await view.press("down")
+        assert view.text().splitlines()[7].startswith("▸ ")
+        await view.press("h")
+        assert view.app.workspace.panes["source"].cursor == 4
+
+
+async def test_a_stop_elsewhere_is_scrolled_to_and_a_near_one_is_not(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        source = view.app.workspace.panes["source"]
+        debug = segfault.active.state
+        debug.place = Place("segfault.c", 7, "/src/segfault.c")
+        segfault.tell(Change.RUN | Change.SOURCE)
+        await view.settle()
+        assert source.top == 0
+        debug.place = Place("segfault.c", 12, "/src/segfault.c")
+        segfault.tell(Change.RUN | Change.SOURCE)
+        await view.settle()
+        assert source.top == 2
+
+
+async def test_a_running_target_keeps_its_source_without_a_marker(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        debug = segfault.active.state
+        debug.run, debug.place, debug.fault = Run.RUNNING, None, False
+        debug.variables = VariableWindow()
+        segfault.tell(Change.RUN | Change.FRAMES | Change.SOURCE | Change.VARIABLES)
+        await view.settle()
+        assert "total += data[i]" in view.text()
+        assert "5 ▶" not in view.text()
+        assert "the target runs" in view.text()
+
+
+async def test_an_outer_frame_has_a_marker_of_its_own(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        debug = segfault.active.state
+        debug.selected_frame, debug.place = 1, debug.frames.frames[1].place
+        segfault.tell(Change.FRAMES | Change.SOURCE)
+        await view.settle()
+        assert "10 ▷" in view.text()
+        assert "✗ SIGSEGV" not in view.text().split("Console", 1)[0].splitlines()[6]
+
+
+async def test_sideways_scrolling_leaves_the_gutter(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.press("right")
+        assert "●  10   tf(" in view.text()
