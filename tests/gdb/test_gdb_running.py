@@ -132,7 +132,12 @@ async def test_an_interrupt_in_the_instant_of_a_breakpoint_confuses_nobody(watch
 async def test_stepping_off_the_end_ends_the_program(watched, compiled) -> None:
     await stop_at(watched, compiled("steps"), "steps.c:23")
     for _ in range(20):
-        await watched.debugger.resume(StepKind.NEXT)
+        try:
+            await watched.debugger.resume(StepKind.NEXT)
+        except CommandFailed as refused:
+            # Behind main lies the C library, and without its symbols there is no line to step to.
+            assert "Cannot find bounds of current function" in refused.what  # noqa: PT017
+            await watched.debugger.resume(StepKind.CONTINUE)
         event = await watched.next((TargetStopped, TargetExited))  # type: ignore[arg-type]
         if isinstance(event, TargetExited):
             break
