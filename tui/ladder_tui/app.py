@@ -29,6 +29,7 @@ from ladder_tui.actions import parse_key
 from ladder_tui.config import Settings
 from ladder_tui.screens.choice import ChoiceScreen, Option
 from ladder_tui.screens.workspace import Workspace
+from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
 from ladder_tui.widgets.line_view import LineView
 
@@ -86,7 +87,7 @@ class LadderApp(App[int]):
         self.tasks: set[asyncio.Task[None]] = set()
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
-        self.workspace = Workspace(ladder, self.palette)
+        self.workspace = Workspace(ladder, self.palette, clock)
 
     # Themes ----------------------------------------------------------------------------------------------------
 
@@ -115,6 +116,17 @@ class LadderApp(App[int]):
         self.workspace.set_palette(self.palette)
         if self._theme_error:
             self.say(self._theme_error, "error")
+
+    def reload_theme(self) -> None:
+        """Draw the theme as its file is now; a file with a fault changes nothing but says what is wrong."""
+        try:
+            palette = Palette(load_theme(self.palette.source.name, user_theme_dir()), self.depth)
+        except ThemeInvalid as error:
+            self.say(error.line(), "error")
+            return
+        self.palette = palette
+        self.register_theme(_textual_theme(palette.source))
+        self.workspace.set_palette(palette)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """No filters: palettes hold final colours, and filters would run over every line of every frame."""
@@ -177,6 +189,8 @@ class LadderApp(App[int]):
         self._close_messages_no_wait()
 
     def _settled(self) -> None:
+        if user_theme_dir().is_dir():
+            self.run_worker(watch_themes(user_theme_dir(), self.reload_theme), group="themes", exit_on_error=False)
         gc.collect()
         gc.freeze()
 

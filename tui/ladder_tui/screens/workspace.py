@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -50,13 +51,19 @@ class Workspace(Commands, Screen[None]):
     Workspace { layers: base notice; layout: vertical; overflow: hidden hidden; background: $background; }
     """
 
-    def __init__(self, ladder: Ladder, palette: Palette) -> None:
+    def __init__(self, ladder: Ladder, palette: Palette, clock: Callable[[], float]) -> None:
         super().__init__(id="workspace")
         send_less(self)
         self.ladder = ladder
         self.palette = palette
         self.panes: dict[str, Pane] = {}
         self.area = PaneArea()
+        # Made at once, not in `compose`: what opening says before the first paint has a line to stand on.
+        self.rung_bar = RungBar(ladder.state, self.go_to_rung, palette=palette)
+        self.status_bar = StatusBar(ladder, self.perform, palette=palette, clock=clock)
+        self.notice_line = NoticeLine(palette=palette)
+        self.prompt = Prompt(palette=palette)
+        self.too_small = TooSmall(palette=palette)
         self._rung = ""
         self._focus_of: dict[str, str] = {}
         self._app_context: contextvars.Context | None = None
@@ -68,12 +75,6 @@ class Workspace(Commands, Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The bars and the area; panes are made when the layout first shows them."""
-        app = self.ladder_app
-        self.rung_bar = RungBar(self.ladder.state, self.go_to_rung, palette=self.palette)
-        self.status_bar = StatusBar(self.ladder, self.perform, palette=self.palette, clock=app.clock)
-        self.notice_line = NoticeLine(palette=self.palette)
-        self.prompt = Prompt(palette=self.palette)
-        self.too_small = TooSmall(palette=self.palette)
         yield self.rung_bar
         yield self.area
         yield self.status_bar
