@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 
 def crashed(terminal, columns: int = 80, rows: int = 24, **variables: str):
@@ -71,6 +71,13 @@ def test_an_abrupt_end_leaves_no_engine_and_no_program(terminal, gdb, number: si
     os.kill(application, number)
     assert screen.all_dead([application])
     assert screen.all_dead(below)
+
+
+def test_sigterm_gives_the_terminal_back(terminal, gdb) -> None:
+    screen = crashed(terminal)
+    os.kill(screen.application(), signal.SIGTERM)
+    assert screen.exit_code() == 128 + signal.SIGTERM
+    assert not any("SIGSEGV" in line for line in screen.screen())
 
 
 def test_the_terminal_going_away_ends_everything(terminal, gdb) -> None:

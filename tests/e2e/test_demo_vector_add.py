@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 

@@ -13,7 +13,7 @@ from ladder_demos.catalogue import find_demo
 from ladder_demos.compile import compile_demo
 from ladder_tui.log_file import log_path
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 
 COMMAND = Path(sys.executable).parent / "ladder-tui"
 _SGR = re.compile(r"\x1b\[([\d;:]*)m")

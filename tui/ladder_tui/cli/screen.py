@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -13,6 +14,8 @@ from ladder_backends.text import clean_line
 from ladder_tui.opening import Opening
 
 if TYPE_CHECKING:
+    from textual.app import App
+
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.config import Settings
 
@@ -46,6 +49,7 @@ async def _run(opening: Opening, settings: Settings) -> int:
         _check_keys(settings)
         opens = None if opened is None else open_ladder
         app = module.LadderApp(ladder, settings, opening=opens, start=opened is None)
+        _leave_on_sigterm(app)
         answer = await app.run_async()
     finally:
         if opened is not None:
@@ -58,6 +62,17 @@ async def _run(opening: Opening, settings: Settings) -> int:
     if app.failure is not None:
         raise app.failure
     return int(answer or 0)
+
+
+def _leave_on_sigterm(app: App[int]) -> None:
+    """Leave in order, with the terminal restored and engines closed; a second signal ends the process at once."""
+    loop = asyncio.get_running_loop()
+
+    def leave() -> None:
+        loop.remove_signal_handler(signal.SIGTERM)
+        app.exit(128 + signal.SIGTERM)
+
+    loop.add_signal_handler(signal.SIGTERM, leave)
 
 
 def _check_keys(settings: Settings) -> None:
