@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ladder_backends.debugger.contract import StepKind
+from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.focus import Focus
-from ladder_backends.session.state import Change, DebugState, Notice, Run
+from ladder_backends.sanitizer import read_report
+from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Notice, Run
 from ladder_tui.actions import ACTIONS
 from ladder_tui.screens.choice import ChoiceScreen
 from ladder_tui.screens.commands import read_place
@@ -329,7 +331,63 @@ async def test_a_running_target_is_timed(segfault: Any, show: Any) -> None:
         debug.run, debug.run_detail, debug.since, debug.fault = Run.RUNNING, "", 99.8, False
         segfault.tell(Change.RUN)
         await view.settle()
-        assert "▶ running 3 s" in view.text()
+        status = view.text().splitlines()[-1]
+        assert "▶ running 3 s" in status
+        assert "Ctrl-C interrupt" in status
+        # Nothing of the stop before is told as if it were so now, and no key is offered that would be refused.
+        for word in ("thread", " ms", "c continue", "n next"):
+            assert word not in status
+        await view.press("c")
+        assert "the target runs already; Ctrl-C stops it" in view.text()
+        assert segfault.active.asked == []
+
+
+async def test_only_keys_that_are_no_text_are_offered_where_text_is_typed(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        await view.press("colon")
+        end = view.app.workspace.status_bar.row(0).end
+        assert [cell.text.strip() for cell in end[::2]][:4] == ["Esc", "F10", "F11", "Shift-F11"]
+        assert view.app.focused.id == "console"
+        await view.press("n", "f10")
+        assert segfault.active.asked == [("resume", StepKind.NEXT)]
+        await view.click("#status-bar", view.text().splitlines()[-1].index("leave"), 0)
+        assert view.app.focused.id == "source"
+        assert view.text().splitlines()[-1].count("n next") == 1
+
+
+@pytest.mark.parametrize("width", [200, 80, 44])
+async def test_the_remedy_of_a_long_notice_can_be_read(segfault: Any, show: Any, width: int) -> None:
+    async with show(segfault, (width, 24)) as view:
+        view.app.say(
+            "the engine could not be started: its file is not executable — chmod +x /opt/gdb/bin/gdb", "error"
+        )
+        await view.settle()
+        shown = " ".join(line.strip() for line in view.text().splitlines()[-5:])
+        assert "chmod +x /opt/gdb/bin/gdb" in shown
+        await view.resize(60, 24)
+        assert "chmod +x" in view.text()
+        await view.press("n")
+        assert "chmod" not in view.text()
+
+
+@pytest.mark.parametrize(
+    ("run", "detail", "words"),
+    [
+        (Run.RUNNING, "", "the target runs"),
+        (Run.EXITED, "exited normally", "the program has ended; c runs it again"),
+        (Run.EXITED, NOT_STARTED, "the program does not run yet; c runs it"),
+        (Run.DEAD, "gdb died", "the engine is gone; c starts it again"),
+        (Run.NOTHING, "", "nothing is open on this rung"),
+    ],
+)
+async def test_panes_say_why_they_are_empty(segfault: Any, show: Any, run: Run, detail: str, words: str) -> None:
+    bare = DebugState("gdb", title="segfault", run=run, run_detail=detail, capabilities=~Capability.NONE)
+    segfault.active.state = segfault.state.debug["gdb"] = bare
+    # A report is open, too: its lanes are on another rung.
+    segfault.state.report = read_report([Path(__file__).parent / "reports/memcheck-oob.log"])
+    async with show(segfault, (200, 60)) as view:
+        panes = view.app.workspace.panes
+        assert [panes[name].empty_text() for name in ("stack", "variables", "disassembly")] == [words] * 3
 
 
 async def test_what_is_pending_is_shown_with_its_age(segfault: Any, show: Any) -> None:
@@ -357,6 +415,9 @@ async def test_a_dead_engine_is_a_state(segfault: Any, show: Any) -> None:
         segfault.active.state = segfault.state.debug["gdb"] = dead
         segfault.tell(~Change.NONE)
         await view.settle()
-        assert "✗ dead · gdb died (signal 11)" in view.text()
+        assert "✗ gdb died (signal 11)" in view.text()
+        assert "c restart" in view.text().splitlines()[-1]
         await view.press("n")
-        assert "the engine is gone" in view.text()
+        assert "next: the engine is gone; c starts it again" in view.text()
+        await view.press("c")
+        assert segfault.active.asked == [("resume", StepKind.CONTINUE)]

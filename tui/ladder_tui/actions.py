@@ -33,6 +33,7 @@ class Need(enum.Flag):
     DISASSEMBLE = enum.auto()
     BREAKPOINTS = enum.auto()
     CONSOLE = enum.auto()
+    RESTING = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,20 @@ class Action:
         """The first key as a person writes it."""
         return key_label(self.keys[0]) if self.keys else ""
 
+    @property
+    def key_in_text(self) -> str:
+        """The first key that works even where text is typed, or an empty string."""
+        return next((key for key in self.keys if key in ALWAYS_COMMANDS or self.scope == "console"), "")
+
+    def hint_in(self, debug: DebugState | None) -> str:
+        """The hint, as it is true now: what continues a stopped program starts one that has ended."""
+        if self.id == "run.continue" and debug is not None:
+            return {Run.EXITED: "run", Run.DEAD: "restart"}.get(debug.run, self.hint)
+        return self.hint
+
+
+ALWAYS_COMMANDS = frozenset({"ctrl+c", "ctrl+p", "ctrl+q", "shift+f11", *(f"f{number}" for number in range(1, 13))})
+"""Keys that are commands even where text is typed."""
 
 _KEY_LABELS = {
     "enter": "⏎",
@@ -109,12 +124,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.finish", ("f", "shift+f11"), "finish", "Run until this function returns", _RUN,
            "resume('finish')", needs=_CAN_STEP, hinted=True),
     Action("run.continue", ("c", "f5"), "continue", "Run on, or start the program", _RUN, "resume('continue')",
-           needs=Need.RUN_CONTROL, hinted=True),
+           needs=Need.RUN_CONTROL | Need.RESTING, hinted=True),
     Action("run.until", ("u",), "until", "Run to the cursor's line of the source", _RUN, "until",
            needs=_CAN_STEP),
     Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
            _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, hinted=True),
-    Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt"),
+    Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",
+           needs=Need.RUNNING, hinted=True),
     # Going places
     Action("pane.go", ("w",), "panes", "Go to a pane: then its letter", _GO, "panes",
            hinted=True),
@@ -165,6 +181,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("findings.order", ("o",), "order", "List by report, count or line", "Findings", "order", "findings",
            needs=Need.FINDINGS, hinted=True),
     # Console and program
+    Action("console.leave", ("escape",), "leave", "Give the keys back to the view that had them",
+           "Console and program", "leave", "console", hinted=True),
     Action("console.search", ("ctrl+s",), "search", "Search what the engine wrote", "Console and program",
            "search_here", "console"),
     Action("program.type", ("i",), "type", "Type to the program; Esc Esc or Ctrl-] leaves", "Console and program",
@@ -209,12 +227,16 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     if debug is None or debug.run is Run.NOTHING:
         return "nothing is open on this rung"
     if debug.run is Run.DEAD:
-        return "the engine is gone"
+        return "" if needs & Need.RESTING else "the engine is gone; c starts it again"
     able = debug.capabilities
+    if debug.run is Run.STARTING and needs & (Need.RUN_CONTROL | Need.STOPPED | Need.BREAKPOINTS | Need.CONSOLE):
+        return "" if needs is Need.CONSOLE and able & Capability.CONSOLE else "it is only just starting"
     if needs & Need.RUN_CONTROL and not able & Capability.RUN_CONTROL:
         return "a dump cannot run" if debug.run is Run.DUMP else "this target cannot run"
     if needs & Need.STOPPED and debug.run is not Run.STOPPED:
         return "the target runs; Ctrl-C stops it" if debug.run is Run.RUNNING else "the target is not stopped"
+    if needs & Need.RESTING and debug.run is Run.RUNNING:
+        return "the target runs already; Ctrl-C stops it"
     if needs & Need.RUNNING and debug.run is not Run.RUNNING:
         return "the target does not run"
     if needs & Need.DEVICE and not able & Capability.DEVICE_FOCUS:

@@ -24,7 +24,7 @@ from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.follower import Follower
 from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.notifier import Notifier, Subscriber
-from ladder_backends.session.state import Change, DebugState, Run
+from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
 from ladder_backends.session.titles import title_of
 from ladder_backends.text import clean_line
 
@@ -129,7 +129,7 @@ class DebugSession:
         if isinstance(target, LaunchTarget) and run:
             await self._start(StepKind.RUN)
         elif isinstance(target, LaunchTarget):
-            state.run, state.run_detail = Run.EXITED, "not started yet"
+            state.run, state.run_detail = Run.EXITED, NOT_STARTED
             self._notifier.tell(Change.RUN)
 
     async def restart(self) -> None:

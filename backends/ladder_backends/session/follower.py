@@ -219,7 +219,7 @@ class Follower:
             state.run_detail = f"{name} died{_status_words(event.status)}"
             words = event.last_words.strip().splitlines()
             said = f"; its last words: {words[-1]}" if words else ""
-            self.notice(f"{state.run_detail}{said} — run again to restart it", "error")
+            self.notice(f"{state.run_detail} — continue (c) to start it again{said}", "error")
         self._notifier.tell(_STOPPED_CHANGE | Change.BREAKPOINTS)
         self._notifier.release()
         self.at_rest.set()

@@ -36,6 +36,10 @@ class Change(enum.Flag):
     RUNG = enum.auto()
 
 
+NOT_STARTED = "not started yet"
+"""`run_detail` of a program that was opened and has not run."""
+
+
 class Run(enum.StrEnum):
     """What the target is doing."""
 

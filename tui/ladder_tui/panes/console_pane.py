@@ -144,9 +144,6 @@ class ConsolePane(Pane):
     def on_key(self, event: events.Key) -> None:
         """Keys go to the line; those that it does not know are looked up as everywhere."""
         if not self._takes_lines:
-            if event.key == "escape":
-                event.stop()
-                self.leave()
             return
         asked = self._input.press(event.key, event.character)
         if asked is Ask.NOTHING:
@@ -159,7 +156,7 @@ class ConsolePane(Pane):
         elif asked is Ask.COMPLETE:
             self._complete()
         elif asked is Ask.LEAVE:
-            self.leave()
+            self.action_leave()
         self._draw()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -169,7 +166,7 @@ class ConsolePane(Pane):
             self._send(self._input.paste(event.text))
             self._draw()
 
-    def leave(self) -> None:
+    def action_leave(self) -> None:
         """Give the keys back to what is looked at."""
         self.ladder_app.workspace.leave_text()
 

@@ -89,9 +89,9 @@ class DisassemblyPane(Pane):
     def empty_text(self) -> str:
         """Why there is none."""
         debug = self.debug
-        if debug is None or debug.run is Run.NOTHING:
-            return "nothing is open"
-        if not debug.capabilities & Capability.DISASSEMBLE:
+        if nowhere := self.not_standing():
+            return nowhere
+        if debug is not None and not debug.capabilities & Capability.DISASSEMBLE:
             return "this target has no machine code to show"
         return "no instructions yet"
 

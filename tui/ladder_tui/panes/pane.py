@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ladder_backends.session.state import Change, DebugState, LadderState
+from ladder_backends.session.state import NOT_STARTED, Change, DebugState, LadderState, Run
 from ladder_tui.panes import PANES
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell
@@ -77,11 +77,21 @@ class Pane(LineView):
         if isinstance(target, str):
             self.ladder_app.workspace.show_pane(target)
 
-    def nothing_open(self) -> str:
-        """What to say where nothing is debugged: how to get there."""
-        if self.ladder.state.report is not None:
-            return "no lane yet; Enter on a finding goes into its lane"
-        return "nothing is open"
+    def not_standing(self) -> str:
+        """Why there is nothing to show of where the target stands: it stands nowhere; empty where it does."""
+        debug = self.debug
+        run = debug.run if debug is not None else Run.NOTHING
+        if run is Run.NOTHING:
+            lanes = self.ladder.state.report is not None and self.ladder.state.rung in ("sanitizer", "cuda-gdb")
+            return "no lane yet; Enter on a finding goes into its lane" if lanes else "nothing is open on this rung"
+        if run is Run.EXITED:
+            fresh = debug is not None and debug.run_detail == NOT_STARTED
+            return "the program does not run yet; c runs it" if fresh else "the program has ended; c runs it again"
+        return {
+            Run.STARTING: "the target is starting",
+            Run.RUNNING: "the target runs",
+            Run.DEAD: "the engine is gone; c starts it again",
+        }.get(run, "")
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Look at the state again; called in the loop turn of the change, only while visible."""

@@ -80,10 +80,7 @@ class StackPane(Pane):
 
     def empty_text(self) -> str:
         """Why there is no stack."""
-        debug = self.debug
-        if debug is None or debug.run is Run.NOTHING:
-            return self.nothing_open()
-        return "the target runs" if debug.run in (Run.RUNNING, Run.STARTING) else "no stack"
+        return self.not_standing() or "no stack"
 
     def activate(self, hit: Hit) -> None:
         """Show another frame, or load more of them."""

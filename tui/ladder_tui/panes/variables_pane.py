@@ -117,11 +117,7 @@ class VariablesPane(Pane):
     def empty_text(self) -> str:
         """Why there are none."""
         debug = self.debug
-        if debug is None or debug.run is Run.NOTHING:
-            return self.nothing_open()
-        if debug.run in (Run.RUNNING, Run.STARTING):
-            return "the target runs"
-        return debug.variables.note or "none here"
+        return self.not_standing() or (debug.variables.note if debug is not None else "") or "none here"
 
     def activate(self, hit: Hit) -> None:
         """Show the whole value, or one line of it again."""

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.session.state import Run
-from ladder_tui.actions import ACTIONS, Action, why_not
+from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.choice import ChoiceScreen, Option
 from ladder_tui.screens.layouts import layout_for, slots_of
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 INTERRUPT_TWICE = 2.0
 """Seconds within which a second Ctrl-C offers more than an interrupt."""
-
-_ALWAYS_COMMANDS = frozenset(
-    {"ctrl+c", "ctrl+p", "ctrl+q", "shift+f11", *(f"f{number}" for number in range(1, 13))}
-)
-"""Keys that are commands even where text is typed."""
 
 _BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
 
@@ -109,7 +104,7 @@ class Commands(Screen[None]):
         """
         home = self._home
         home.notice_line.hide()
-        self._is_text = self._typing() and event.key not in _ALWAYS_COMMANDS
+        self._is_text = self._typing() and event.key not in ALWAYS_COMMANDS
         if not self._chord:
             return False
         self._chord = False
@@ -135,7 +130,7 @@ class Commands(Screen[None]):
         action = _BY_CALL[call]
         reason = why_not(action, home.ladder.state, home.debug)
         if reason:
-            self._say(f"{action.hint}: {reason}")
+            self._say(f"{action.hint_in(home.debug)}: {reason}")
         return bool(reason)
 
     # Run control -----------------------------------------------------------------------------------------------
@@ -148,9 +143,6 @@ class Commands(Screen[None]):
         debug, session = home.debug, home.ladder.active
         assert debug is not None
         assert session is not None
-        if kind == "continue" and debug.run is Run.RUNNING:
-            self._say("the target runs already; Ctrl-C stops it")
-            return
         step = StepKind.RUN if kind == "continue" and debug.run is Run.EXITED else StepKind(kind)
         home.ladder_app.work(session.resume(step))
 

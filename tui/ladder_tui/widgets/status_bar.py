@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.state import DebugState, Run
-from ladder_tui.actions import ACTIONS, Action, why_not
+from ladder_tui.actions import ACTIONS, Action, key_label, why_not
 from ladder_tui.widgets.line_view import Hit, LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
@@ -29,8 +29,11 @@ _RUN_LOOK: dict[Run, tuple[str, str]] = {
     Run.DUMP: ("●", "focus"),
     Run.DEAD: ("✗", "fault"),
 }
+_STANDING = (Run.STOPPED, Run.DUMP)
+"""States in which there is a focus, and a cost of getting there."""
 _SEPARATOR = Cell(" │ ", "rule")
 _HELP = next(action for action in ACTIONS if action.id == "help")
+_INTERRUPT = next(action for action in ACTIONS if action.id == "run.interrupt")
 
 
 class StatusBar(LineView, can_focus=False):
@@ -71,10 +74,10 @@ class StatusBar(LineView, can_focus=False):
         if debug is not None:
             cells += self._focus(debug)
             cells += self._cost(debug)
-            if session is not None:
-                cells += self._pending(session.pending())
+        pending = self._pending(session.pending()) if session is not None else []
+        cells += pending
         room = self.size.width - width_of(cells) - 2
-        return Row(tuple(cells), tuple(self._hints(debug, room)))
+        return Row(tuple(cells), tuple(self._hints(debug, room, bool(pending))))
 
     def _state(self, debug: DebugState | None) -> list[Cell]:
         run = debug.run if debug is not None else Run.NOTHING
@@ -87,7 +90,7 @@ class StatusBar(LineView, can_focus=False):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s"
             elif debug.run_detail and run is not Run.DUMP:
                 detail = debug.run_detail if self.size.width >= 100 else debug.run_detail.split(",")[0]
-                words = detail if run in (Run.STOPPED, Run.EXITED) else f"{words} · {detail}"
+                words = detail if run in (Run.STOPPED, Run.EXITED, Run.DEAD) else f"{words} · {detail}"
             if debug.provenance is Provenance.RECORDING:
                 words += " (recording)"
         fault = debug is not None and debug.fault
@@ -95,7 +98,7 @@ class StatusBar(LineView, can_focus=False):
 
     def _focus(self, debug: DebugState) -> list[Cell]:
         focus = debug.focus
-        if focus is None:
+        if focus is None or debug.run not in _STANDING:
             return []
         cells = [Cell("  "), Cell(self._where(focus), "focus")]
         if debug.asked is not None:
@@ -116,7 +119,7 @@ class StatusBar(LineView, can_focus=False):
         seconds, word = debug.stop_to_paint, ""
         if debug.run is Run.DUMP:
             seconds, word = debug.jump_seconds, "jump "
-        if seconds is None:
+        if seconds is None or debug.run not in _STANDING:
             return []
         return [_SEPARATOR, Cell(f"{word}{seconds * 1000:.{1 if seconds < 0.01 else 0}f} ms", "muted")]
 
@@ -128,26 +131,42 @@ class StatusBar(LineView, can_focus=False):
         more = f" +{len(waiting) - 1}" if len(waiting) > 1 else ""
         return [_SEPARATOR, Cell(f"waits {age:.0f} s for {text[:24]}{more}", "warn")]
 
-    def _hints(self, debug: DebugState | None, room: int) -> Iterator[Cell]:
-        """As many keys as fit, those of the focused pane first; `?` is always among them."""
-        room -= len(_HELP.hint) + 4
+    def _hints(self, debug: DebugState | None, room: int, waiting: bool) -> Iterator[Cell]:
+        """As many keys as fit, what stops a wait first, then those of the focused pane; `?` is always there."""
+        offered = self._offer(debug)
+        if waiting and _INTERRUPT not in offered:
+            offered = (_INTERRUPT, *offered)
+        last = self._written(_HELP, debug)
+        room -= len(last[0]) + len(last[1]) + 3
         if room < 0:
             return
         chosen: list[Action] = []
-        for action in self._offer(debug):
-            size = len(action.key_label) + len(action.hint) + 3
+        for action in offered:
+            size = sum(map(len, self._written(action, debug))) + 3
             if size <= room:
                 chosen.append(action)
                 room -= size
         for number, action in enumerate([*chosen, _HELP]):
-            yield Cell(("  " if number else "") + action.key_label, "key", action)
-            yield Cell(f" {action.hint}", "muted", action)
+            key, hint = self._written(action, debug)
+            yield Cell(("  " if number else "") + key, "key", action)
+            yield Cell(f" {hint}", "muted", action)
+
+    def _written(self, action: Action, debug: DebugState | None) -> tuple[str, str]:
+        """Key and words of a hint: where letters are text, a key that is none."""
+        return key_label(action.key_in_text) if self._typing else action.key_label, action.hint_in(debug)
+
+    @property
+    def _typing(self) -> bool:
+        """What has the focus takes letters as text."""
+        focused = self.screen.focused
+        return isinstance(focused, LineView) and focused.TAKES_TEXT
 
     def _offer(self, debug: DebugState | None) -> tuple[Action, ...]:
         """What could be hinted at now, the most useful first; worked out anew only where something has changed."""
         state = self.ladder.state
         run, able = (debug.run, debug.capabilities) if debug is not None else (Run.NOTHING, None)
-        key = (run, able, self.scope, state.report is None)
+        typing = self._typing
+        key = (run, able, self.scope, state.report is None, typing)
         if self._offered[0] != key:
             offered = [
                 action
@@ -155,10 +174,14 @@ class StatusBar(LineView, can_focus=False):
                 if action.hinted
                 and action is not _HELP
                 and action.scope in (self.scope, "workspace")
+                and (action.key_in_text if typing else action.scope != "console")
                 and not why_not(action, state, debug)
             ]
             stepping = run is Run.STOPPED and self.scope in ("source", "")
-            offered.sort(key=lambda action: (action.scope != self.scope or stepping, action.group != "Run control"))
+            if run is Run.RUNNING:
+                offered.sort(key=lambda action: action is not _INTERRUPT)
+            else:
+                offered.sort(key=lambda one: (one.scope != self.scope or stepping, one.group != "Run control"))
             self._offered = key, tuple(offered)
         return self._offered[1]
 
