@@ -92,3 +92,30 @@ def test_a_change_of_look_is_as_short_as_it_can_be() -> None:
     assert _change(red, bold) == "\x1b[1m"
     assert _change(bold, red) == "\x1b[0;31;40m"
     assert _change(red, _Look("", "", "40")) == "\x1b[0;40m"
+
+
+async def test_a_step_costs_few_bytes_and_standing_still_none(segfault: Any, show: Any) -> None:
+    console = Console(color_system="256", force_terminal=True)
+    async with show(segfault) as view:
+        screen = view.app.workspace
+        screen._compositor.render_full_update()
+        debug = segfault.active.state
+        sizes = []
+        for step in range(20):
+            place = Place("segfault.c", 3 + step % 8, "/src/segfault.c")
+            debug.place, debug.fault, debug.run_detail = place, False, "end-stepping-range"
+            debug.frames = FrameWindow((Frame(0, "compute_total", place), *debug.frames.frames[1:]))
+            debug.variables = VariableWindow(
+                tuple(
+                    Variable(name, str(step * 7), "int", changed=step % 3 == 0) for name in ("data", "n", "total")
+                )
+            )
+            screen.apply(STOP)
+            dirty = {widget for widget in screen.walk_children() if widget._repaint_regions}
+            screen._compositor.update_widgets(dirty)
+            sizes.append(len(screen._compositor.render_partial_update().render_segments(console)))
+        assert sorted(sizes)[10] <= 800
+        assert max(sizes) <= 1_200
+        # The same stop once more: nothing differs, nothing is sent.
+        screen.apply(STOP)
+        assert [widget for widget in screen.walk_children() if widget._repaint_regions] == []

@@ -32,6 +32,7 @@ from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
 from ladder_tui.widgets.line_view import LineView
+from ladder_tui.widgets.status_bar import PENDING_AFTER
 
 if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
@@ -213,6 +214,12 @@ class LadderApp(App[int]):
         task = asyncio.get_running_loop().create_task(self._guarded(doing))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+        asyncio.get_running_loop().call_later(PENDING_AFTER, self._show_pending)
+
+    def _show_pending(self) -> None:
+        """A request that is not answered by now is shown with its age, and the clock runs for it."""
+        if self.tasks and self.is_running:
+            self.workspace.tick()
 
     async def _guarded(self, doing: Coroutine[Any, Any, Any]) -> None:
         try:

@@ -240,12 +240,13 @@ class Workspace(Commands, Screen[None]):
         counts = debug is not None and debug.run in (Run.RUNNING, Run.STARTING)
         counts = counts or (session is not None and bool(session.pending()))
         if counts and self._clock_timer is None:
-            self._clock_timer = self.set_interval(1.0, self._tick)
+            self._clock_timer = self.set_interval(1.0, self.tick)
         elif not counts and self._clock_timer is not None:
             self._clock_timer.stop()
             self._clock_timer = None
 
-    def _tick(self) -> None:
+    def tick(self) -> None:
+        """Write ages and times anew."""
         self.status_bar.update()
         self._keep_clock()
 
