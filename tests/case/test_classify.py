@@ -74,7 +74,7 @@ def test_a_packed_dump_is_a_dump(vector_add: Opened, tmp_path: Path) -> None:
     assert open_files([packed]).dump is not None
 
 
-def test_a_host_core_and_a_library(tmp_path: Path, gdb: Path) -> None:
+def test_a_host_core_and_an_object_file(tmp_path: Path, gdb: Path) -> None:
     program = compile_demo(find_demo("segfault"))
     core = tmp_path / "core.host"
     subprocess.run(
@@ -89,12 +89,27 @@ def test_a_host_core_and_a_library(tmp_path: Path, gdb: Path) -> None:
     assert "object file" in classify(object_file).why
 
 
+@pytest.mark.parametrize("flags", [[], ["-no-pie"], ["-static"], ["-static-pie"], ["-pie", "-s"]], ids=" ".join)
+def test_programs_of_every_kind_are_programs(tmp_path: Path, flags: list[str]) -> None:
+    program = tmp_path / "program"
+    source = find_demo("segfault").path
+    subprocess.run(["cc", *flags, "-o", str(program), str(source)], check=True, timeout=50)
+    assert classify(program).kind is FileKind.EXECUTABLE
+
+
+def test_a_library_is_none(tmp_path: Path) -> None:
+    library = tmp_path / "library.so"
+    source = find_demo("segfault").path
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True, timeout=50)
+    assert classify(library).why == "is a shared library, not a program"
+
+
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     assert classify(pipe).why == "is no regular file"
     assert classify(tmp_path).why == "is a folder"
-    assert "No such file" in classify(tmp_path / "gone").why
+    assert classify(tmp_path / "gone").why == "does not exist"
     assert classify(Path("a\0b")).kind is FileKind.UNKNOWN
 
 

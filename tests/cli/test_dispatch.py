@@ -85,7 +85,7 @@ def test_commands_of_a_later_version_say_so(ladder_tui, name: str) -> None:
         (["config", "edit"], "invalid choice"),
         (["jump", "--block", "a,b", "--dump", "x"], "not a coordinate"),
         (["run"], "no program"),
-        (["./gone"], "gone: there is no such file"),
+        (["./gone"], "gone: it does not exist"),
     ],
 )
 def test_a_line_that_is_not_understood_is_one_line(ladder_tui, words: list[str], why: str) -> None:

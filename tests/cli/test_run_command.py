@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from ladder_demos.catalogue import DEMOS, find_demo
 from ladder_demos.compile import compile_demo
 
@@ -58,6 +60,21 @@ def test_bad_programs_are_one_line(ladder_tui, gdb, tmp_path: Path) -> None:
         answer = ladder_tui("run", name)
         assert (answer.code, answer.out) == (2, "")
         assert answer.complaint
+
+
+@pytest.mark.parametrize(
+    ("file", "remedy"),
+    [
+        (find_demo("vector-add").path, "ladder-tui open "),
+        (find_demo("segfault").path, "compile it with -g"),
+        (Path(__file__), "ladder-tui python3 "),
+    ],
+    ids=["case", "source", "python"],
+)
+def test_what_is_no_program_says_what_to_do_with_it(ladder_tui, file: Path, remedy: str) -> None:
+    answer = ladder_tui(file)
+    assert (answer.code, answer.out) == (2, "")
+    assert remedy in answer.complaint
 
 
 def test_a_host_core(ladder_tui, gdb, tmp_path: Path) -> None:

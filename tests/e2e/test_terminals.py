@@ -90,7 +90,7 @@ def test_resizing_a_lot_loses_nothing(terminal, gdb) -> None:
 def test_files_that_cannot_be_opened_end_with_one_line_and_no_screen(terminal, tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     for words, why in (
-        (["./gone"], "no such file"),
+        (["./gone"], "does not exist"),
         (["open", "empty"], "is empty"),
         (["core", "/etc/passwd"], "cannot be opened"),
     ):

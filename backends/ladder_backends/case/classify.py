@@ -26,7 +26,10 @@ _BZIP2 = b"BZh"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _ET_REL, _ET_EXEC, _ET_DYN, _ET_CORE = 1, 2, 3, 4
 _EM_CUDA = 190
-_PT_INTERP = 3
+_PT_DYNAMIC, _PT_INTERP = 2, 3
+_DT_FLAGS_1, _DF_1_PIE = 0x6FFFFFFB, 0x08000000
+_MOST_SEGMENTS = 256
+_DYNAMIC = 64 << 10
 _SOURCE_SUFFIXES = frozenset(
     {".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc"}
     | {".py", ".ptx", ".cl", ".hip", ".f", ".f90", ".rs", ".go", ".s"}
@@ -72,6 +75,8 @@ def classify(path: Path) -> Classified:
             return Classified(path, FileKind.UNKNOWN, why="is no regular file")
         with path.open("rb") as stream:
             head = stream.read(_HEAD)
+    except FileNotFoundError:
+        return Classified(path, FileKind.UNKNOWN, why="does not exist")
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else "") or "cannot be read"
         return Classified(path, FileKind.UNKNOWN, why=f"cannot be read ({clean_line(reason)})")
@@ -154,7 +159,7 @@ def _elf(path: Path, head: bytes) -> Classified:
         return Classified(path, FileKind.GPU_DUMP if machine == _EM_CUDA else FileKind.CORE)
     if machine == _EM_CUDA:
         return Classified(path, FileKind.UNKNOWN, why="is GPU code (a cubin), not a program")
-    if elf_type == _ET_EXEC or (elf_type == _ET_DYN and _has_interpreter(head, order)):
+    if elf_type == _ET_EXEC or (elf_type == _ET_DYN and _starts(path, head, order)):
         return Classified(path, FileKind.EXECUTABLE)
     if elf_type == _ET_DYN:
         return Classified(path, FileKind.UNKNOWN, why="is a shared library, not a program")
@@ -163,18 +168,37 @@ def _elf(path: Path, head: bytes) -> Classified:
     return Classified(path, FileKind.UNKNOWN, why="is an ELF file of an unknown type")
 
 
-def _has_interpreter(head: bytes, order: str) -> bool:
-    """Whether a program header names a loader: that makes a shared object a program that can be started."""
+def _starts(path: Path, head: bytes, order: str) -> bool:
+    """Whether a shared object can be started: it names a loader, or says that it is a program (static PIE)."""
     wide = head[4] == 2
-    (offset,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 32 if wide else 28)
+    (table,) = struct.unpack_from(order + ("Q" if wide else "I"), head, 32 if wide else 28)
     size, count = struct.unpack_from(order + "HH", head, 54 if wide else 42)
-    for index in range(min(count, 256)):
-        at = offset + index * size
-        if at + 4 > len(head):
+    for index in range(min(count, _MOST_SEGMENTS)):
+        at = table + index * size
+        if at + size > len(head) or size < (56 if wide else 32):
             return False
-        if struct.unpack_from(order + "I", head, at) == (_PT_INTERP,):
+        (kind,) = struct.unpack_from(order + "I", head, at)
+        if kind == _PT_INTERP:
             return True
+        if kind == _PT_DYNAMIC:
+            offset, _, _, length = struct.unpack_from(
+                order + ("4Q" if wide else "4I"), head, at + (8 if wide else 4)
+            )
+            if _says_program(path, order + ("QQ" if wide else "II"), offset, length):
+                return True
     return False
+
+
+def _says_program(path: Path, entry: str, offset: int, length: int) -> bool:
+    """Whether the dynamic section flags a position-independent executable (`DF_1_PIE`)."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(offset)
+            raw = stream.read(min(length, _DYNAMIC))
+    except (OSError, ValueError, OverflowError):
+        return False
+    whole = raw[: len(raw) - len(raw) % struct.calcsize(entry)]
+    return any(tag == _DT_FLAGS_1 and value & _DF_1_PIE for tag, value in struct.iter_unpack(entry, whole))
 
 
 def _looks_recorded(head: bytes) -> bool:

@@ -28,11 +28,11 @@ def run(arguments: Namespace) -> int:
         raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
     program, *words = arguments.program
     target = LaunchTarget(program=_find(program), arguments=tuple(words))
+    _refuse(target.program)
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
         from ladder_tui.opening import Opening
 
-        _refuse(target.program)
         record = Path(arguments.record) if arguments.record else None
         return show(Opening(target=target, debugger=arguments.rung, record=record), theme=arguments.theme)
     from ladder_tui.cli.session_run import run_to_the_end
@@ -41,7 +41,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _refuse(program: Path) -> None:
-    """Say what can be said without an engine before the screen covers the terminal.
+    """Say what can be said without an engine, before a screen covers the terminal.
 
     Raises:
         TargetInvalid: There is no such file, or it is nothing that could run.
@@ -51,8 +51,19 @@ def _refuse(program: Path) -> None:
     from ladder_backends.text import clean_line
 
     one = classify(program)
+    name = clean_line(str(program))
     if one.kind is FileKind.UNKNOWN:
-        raise TargetInvalid(f"cannot run {clean_line(str(program))}", f"it {one.why}", "check the path")
+        raise TargetInvalid(f"cannot run {name}", f"it {one.why}", "check the path")
+    if one.kind is FileKind.SOURCE:
+        remedy = (
+            f"ladder-tui python3 {name}" if program.suffix == ".py" else "compile it with -g and run the result"
+        )
+        raise TargetInvalid(f"cannot run {name}", "it is a source file", remedy)
+    if one.kind is FileKind.SCRIPT:
+        remedy = f"name its interpreter: ladder-tui bash {name}"
+        raise TargetInvalid(f"cannot run {name}", "it is a script, and a debugger starts programs", remedy)
+    if one.kind is not FileKind.EXECUTABLE:
+        raise TargetInvalid(f"cannot run {name}", f"it is a {one.kind}", f"ladder-tui open {name}")
 
 
 def _find(program: str) -> Path:
