@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -421,3 +422,15 @@ async def test_a_dead_engine_is_a_state(segfault: Any, show: Any) -> None:
         assert "next: the engine is gone; c starts it again" in view.text()
         await view.press("c")
         assert segfault.active.asked == [("resume", StepKind.CONTINUE)]
+
+
+async def test_a_request_that_waits_is_noticed_without_any_change(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        answered = asyncio.Event()
+        segfault.active.waiting = [("-var-evaluate", 0.6)]
+        view.app.work(answered.wait())
+        async with asyncio.timeout(20):
+            while "waits 1 s for -var-evaluate" not in view.text():
+                await view.pilot.pause(0.1)
+        answered.set()
+        segfault.active.waiting = []
