@@ -15,6 +15,7 @@ from ladder_tui.widgets.row import (
     changed_spans,
     compose,
     cut,
+    hidden_width,
     joined,
     printable,
     skip_cells,
@@ -60,8 +61,16 @@ def test_wide_and_combining_characters_never_break_the_width(width: int) -> None
 
 def test_scrolling_sideways_leaves_pinned_cells() -> None:
     row = Row((Cell("12 "), Cell("abcdef"), Cell("gh")), pinned=1)
-    assert text_of(row, 9, shift=2) == "12 cdefgh"
-    assert text_of(row, 9, shift=7) == "12 h     "
+    assert text_of(row, 9, shift=2) == "12 …defgh"
+    assert text_of(row, 9, shift=5) == "12 …gh   "
+    assert text_of(row, 9, shift=6) == "12 …h    "
+    assert text_of(row, 9, shift=9) == "12       "
+
+
+def test_how_much_of_a_row_is_hidden() -> None:
+    assert hidden_width(Row((Cell("abcdef"),)), 6) == 0
+    assert hidden_width(Row((Cell("abcdef"),)), 4) == 2
+    assert hidden_width(Row((Cell("abcdef"),), (Cell("xy"),)), 8) == 1
 
 
 def test_half_a_wide_character_becomes_a_space() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -389,6 +390,39 @@ async def test_panes_say_why_they_are_empty(segfault: Any, show: Any, run: Run, 
     async with show(segfault, (200, 60)) as view:
         panes = view.app.workspace.panes
         assert [panes[name].empty_text() for name in ("stack", "variables", "disassembly")] == [words] * 3
+
+
+async def test_the_cost_of_a_stop_is_measured_once(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        debug = segfault.active.state
+        debug.since, debug.stop_to_paint = 102.75, None
+        segfault.tell(Change.RUN | Change.FRAMES)
+        await view.settle()
+        assert debug.stop_to_paint == pytest.approx(0.25)
+        view.app.clock = lambda: 110.0
+        # A frame is selected, a value read again: the target has not moved.
+        segfault.tell(Change.RUN | Change.FRAMES)
+        await view.settle()
+        assert debug.stop_to_paint == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("pane", ["source", "stack", "variables", "breakpoints"])
+async def test_nothing_is_scrolled_sideways_further_than_it_is_cut(segfault: Any, show: Any, pane: str) -> None:
+    segfault.sources["segfault.c"] = replace(
+        segfault.sources["segfault.c"], lines=("int " + "x" * 150 + "; // END",)
+    )
+    async with show(segfault, (120, 40)) as view:
+        view.app.workspace.show_pane(pane)
+        await view.settle()
+        before = view.text()
+        await view.press(*["right"] * 30)
+        if pane == "source":
+            assert "; // END" in view.text()
+            assert "…" in view.text()
+        else:
+            assert view.text() == before
+        await view.press(*["left"] * 30)
+        assert view.text() == before
 
 
 async def test_what_is_pending_is_shown_with_its_age(segfault: Any, show: Any) -> None:

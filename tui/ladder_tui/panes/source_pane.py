@@ -112,6 +112,7 @@ class SourcePane(Pane):
         self._text = self._load(place)
         if self._text is not before:
             self._rows.clear()
+            self.shift = 0
             self._report_size = -1
         self._stand_at(place.line - 1)
 
@@ -345,6 +346,7 @@ class SourcePane(Pane):
     def action_here(self) -> None:
         """Back to where the target stands."""
         self._away = False
+        self.scroll_sideways(-self.shift)
         self._show(self._target)
         self._mark(self.ladder.state, self.debug)
         self.update()

@@ -70,6 +70,7 @@ class Workspace(Commands, Screen[None]):
         self._looked_at: LineView | None = None
         self._clock_timer: Timer | None = None
         self._cost_timer: Timer | None = None
+        self._measured = 0.0
 
     # Building --------------------------------------------------------------------------------------------------
 
@@ -253,6 +254,10 @@ class Workspace(Commands, Screen[None]):
     def _measure(self, debug: DebugState) -> None:
         """Note when the frame of this stop is written; the figure is painted later, or with the next stop."""
         since = debug.since
+        if since == self._measured:
+            # Another look at the same stop, as at another of its frames.
+            return
+        self._measured = since
         clock = self.ladder_app.clock
 
         def painted() -> None:

@@ -13,7 +13,17 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui.actions import bindings_for
-from ladder_tui.widgets.row import Cell, Row, Styler, cell_at, changed_spans, joined, printable, segments_of
+from ladder_tui.widgets.row import (
+    Cell,
+    Row,
+    Styler,
+    cell_at,
+    changed_spans,
+    hidden_width,
+    joined,
+    printable,
+    segments_of,
+)
 from ladder_tui.widgets.title import Title, compose_title
 
 if TYPE_CHECKING:
@@ -292,8 +302,12 @@ class LineView(Widget, can_focus=True):
         self.update()
 
     def scroll_sideways(self, columns: int) -> None:
-        """Scroll by columns; pinned cells stay."""
-        self.shift = max(0, self.shift + columns)
+        """Scroll by columns, as far as a visible row is cut; pinned cells stay."""
+        count = min(self.row_count, self.top + self.body_height)
+        farthest = max(
+            (hidden_width(self.row(index), self.body_width) for index in range(self.top, count)), default=0
+        )
+        self.shift = max(0, min(self.shift + columns, farthest))
         self._painted_rows = [None] * len(self._painted_rows)
         self.update()
 

@@ -105,6 +105,7 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
     end_width = min(width_of(row.end), max(0, width - 4)) if row.end else 0
     room = width - end_width - (1 if end_width else 0)
     used = 0
+    hides = shift > 0
     for index, cell in enumerate(row.cells):
         text = printable(cell.text)
         if shift and index >= row.pinned:
@@ -113,6 +114,8 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
             shift = max(0, shift - size)
         if not text:
             continue
+        if hides and not shift and index >= row.pinned:
+            text, hides = "…" + skip_cells(text, 1), False
         size = cell_len(text)
         if used + size > room:
             if text.strip() or any(later.text.strip() for later in row.cells[index + 1 :]):
@@ -135,6 +138,12 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
     if end_width > 0 and row.end:
         segments.append(Segment(" " * end_width, styler("text")))
     return segments
+
+
+def hidden_width(row: Row, width: int) -> int:
+    """How many cells of a row's left part do not fit into `width` beside its right part."""
+    end_width = min(width_of(row.end), max(0, width - 4)) if row.end else 0
+    return max(0, width_of(row.cells) - (width - end_width - (1 if end_width else 0)))
 
 
 def joined(segments: Iterable[Segment]) -> list[Segment]:
