@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -79,6 +80,42 @@ def test_missing_folders_and_files_that_may_not_be_executed(tmp_path: Path, comp
     plain.chmod(0o644)
     with pytest.raises(TargetInvalid, match=r"it is not executable — make it so with `chmod \+x"):
         check_program(plain)
+
+
+@pytest.mark.parametrize("name", ["new\nline", "carriage\rreturn", "back\\slash"])
+@pytest.mark.parametrize("place", ["{}", "{}/prog"], ids=["name", "folder"])
+def test_paths_that_gdb_cannot_start_are_refused(tmp_path: Path, compiled, name: str, place: str) -> None:
+    program = tmp_path / place.format(name)
+    program.parent.mkdir(exist_ok=True)
+    shutil.copy(compiled("steps"), program)
+    with pytest.raises(
+        TargetInvalid, match=r"gdb starts no program with a \w+[ \w]* in its path — give it another"
+    ):
+        check_program(program)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\u2028b", "a\x85b", "a\x0bb", "a\x1cb", 'it\'s "so" $(x) `y` *!#;&|<>[b]', "\udcff"]
+)
+async def test_other_paths_are_started(watched, compiled, tmp_path: Path, name: str) -> None:
+    program = tmp_path / name
+    shutil.copy(compiled("segfault"), program)
+    await watched.debugger.open(LaunchTarget(program))
+    await watched.debugger.resume(StepKind.RUN)
+    stop = await watched.next(TargetStopped)
+    assert stop.fault
+
+
+def test_a_program_whose_loader_is_missing_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "p.c"
+    source.write_text("int main(void) { return 0; }\n")
+    program = tmp_path / "p"
+    flags = "-Wl,--dynamic-linker=/no such/[b]ld.so"
+    subprocess.run(["gcc", str(source), "-o", str(program), flags], check=True, timeout=60)
+    with pytest.raises(
+        TargetInvalid, match=r"its loader /no such/\[b\]ld\.so is not on this machine — build it here"
+    ):
+        check_program(program)
 
 
 def test_a_bare_name_is_looked_up_as_a_shell_does() -> None:

@@ -33,6 +33,9 @@ _RUNS_ON = {
     "s390x": frozenset({"s390x"}),
     "riscv64": frozenset({"riscv"}),
 }
+_PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
+_PT_INTERP = 3
+_LONGEST_PATH = 4096
 _DEBUG_SECTIONS = frozenset({".debug_info", ".zdebug_info", ".stab"})
 _KINDS = {1: "an object file, not linked yet", ET_CORE: "a core file"}
 
@@ -79,11 +82,48 @@ def check_program(program: Path) -> ProgramFacts:
     except OSError as error:
         raise TargetInvalid(f"cannot run {shown}", _reason(error), "check its permissions") from error
     _check_content(head, shown, str(path))
+    _check_name(str(path.absolute()), shown)
     if not os.access(path, os.X_OK):
         raise TargetInvalid(
             f"cannot run {shown}", "it is not executable", f"make it so with `chmod +x {clean_line(str(path))}`"
         )
+    loader = _loader_of(path)
+    if loader and not os.path.exists(loader):
+        raise TargetInvalid(
+            f"cannot run {shown}",
+            f"its loader {clean_line(loader)} is not on this machine",
+            "build it here, or install the C library that it was built for",
+        )
     return read_facts(path)
+
+
+def _check_name(path: str, shown: str) -> None:
+    """gdb takes one line, and quotes for the shell that starts the program all characters but one."""
+    for mark, name in (("\n", "a newline"), ("\r", "a carriage return"), ("\\", "a backslash")):
+        if mark in path:
+            raise TargetInvalid(
+                f"cannot run {shown}", f"gdb starts no program with {name} in its path", "give it another name"
+            )
+
+
+def _loader_of(path: Path) -> str:
+    """The dynamic loader that a 64-bit program names; empty where it names none, or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+            if len(head) < 64 or head[4:6] != b"\x02\x01":
+                return ""
+            (offset,) = struct.unpack_from("<Q", head, 32)
+            size, count = struct.unpack_from("<HH", head, 54)
+            if size != _PROGRAM_HEADER.size:
+                return ""
+            table = os.pread(file.fileno(), size * count, offset)
+            for kind, _, at, _, _, length, *_ in _PROGRAM_HEADER.iter_unpack(table[: len(table) // size * size]):
+                if kind == _PT_INTERP:
+                    return os.fsdecode(os.pread(file.fileno(), min(length, _LONGEST_PATH), at).split(b"\0", 1)[0])
+    except (OSError, OverflowError):
+        return ""
+    return ""
 
 
 def read_facts(path: Path) -> ProgramFacts:

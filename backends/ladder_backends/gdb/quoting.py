@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable
+
+_LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 def mi_string(text: str) -> str:
     """`text` as an MI C string; newlines become spaces, since a command is one line."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + " ".join(escaped.splitlines()) + '"'
+    return '"' + _LINE_ENDS.sub(" ", escaped) + '"'
 
 
 def shell_words(arguments: Iterable[str]) -> str:
