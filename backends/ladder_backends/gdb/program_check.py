@@ -98,7 +98,7 @@ def check_program(program: Path) -> ProgramFacts:
 
 
 def _check_name(path: str, shown: str) -> None:
-    """gdb takes one line, and quotes for the shell that starts the program all characters but one."""
+    """Refuse what gdb cannot hand on: its commands are one line, and it leaves a backslash to the shell unquoted."""
     for mark, name in (("\n", "a newline"), ("\r", "a carriage return"), ("\\", "a backslash")):
         if mark in path:
             raise TargetInvalid(
