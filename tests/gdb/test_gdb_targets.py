@@ -118,6 +118,22 @@ def test_a_program_whose_loader_is_missing_is_refused(tmp_path: Path) -> None:
         check_program(program)
 
 
+async def test_a_program_that_its_loader_refuses_has_not_started(watched, tmp_path: Path) -> None:
+    source = tmp_path / "p.c"
+    source.write_text("int main(void) { return 0; }\n")
+    program = tmp_path / "p"
+    no_loader = tmp_path / "loader"
+    no_loader.write_text("hello")
+    subprocess.run(
+        ["gcc", str(source), "-o", str(program), f"-Wl,--dynamic-linker={no_loader}"], check=True, timeout=60
+    )
+    await watched.debugger.open(LaunchTarget(program))
+    with pytest.raises(TargetInvalid) as refused:
+        await watched.debugger.resume(StepKind.RUN)
+    assert refused.value.line().startswith("the program did not start: During startup program exited with code 12")
+    assert "terminal says why" in refused.value.line()
+
+
 def test_a_bare_name_is_looked_up_as_a_shell_does() -> None:
     assert check_program(Path("true")).path.name == "true"
 

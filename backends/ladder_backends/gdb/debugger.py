@@ -27,6 +27,7 @@ from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
 
+_NOT_STARTED = "During startup program"
 LOAD_DEADLINE = 300.0
 """Seconds for reading the symbols of a program or the memory map of a core."""
 
@@ -71,6 +72,12 @@ class GdbDebugger(GdbDialect):
                     "gdb cannot start the program",
                     "the system does not permit tracing",
                     "in a container, start it with `--cap-add SYS_PTRACE`",
+                ) from refused
+            if kind is StepKind.RUN and refused.what.startswith(_NOT_STARTED):
+                raise TargetInvalid(
+                    "the program did not start",
+                    refused.what.rstrip("."),
+                    "what its shell or loader wrote to the program's terminal says why",
                 ) from refused
             raise
 
