@@ -10,6 +10,7 @@ import pytest
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.sanitizer import read_report
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Notice, Run
 from ladder_tui.actions import ACTIONS
@@ -390,6 +391,42 @@ async def test_panes_say_why_they_are_empty(segfault: Any, show: Any, run: Run, 
     async with show(segfault, (200, 60)) as view:
         panes = view.app.workspace.panes
         assert [panes[name].empty_text() for name in ("stack", "variables", "disassembly")] == [words] * 3
+
+
+async def test_hints_are_of_the_pane_that_has_the_keys(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        for _ in range(3):
+            await view.press("w", "p")
+            assert "i type" in view.text().splitlines()[-1]
+            await view.press("w", "c")
+            assert "Esc leave" in view.text().splitlines()[-1]
+            await view.press("escape", "w", "b")
+            assert "x delete" in view.text().splitlines()[-1]
+
+
+async def test_the_stack_stays_where_one_went_while_more_of_it_is_loaded(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        debug = segfault.active.state
+        place = debug.place
+
+        def load(count: int) -> None:
+            frames = tuple(Frame(level, "dive", place, "0x1") for level in range(count))
+            debug.frames = FrameWindow(frames, more=True)
+            segfault.tell(Change.FRAMES)
+
+        load(6)
+        await view.press("w", "t", "end")
+        stack = view.app.workspace.panes["stack"]
+        assert segfault.active.asked[-1][0] == "load_frames"
+        at = stack.cursor
+        load(70)
+        await view.settle()
+        assert stack.cursor == at
+        assert f"▸ #{at}" in view.text()
+        debug.since += 1
+        load(6)
+        await view.settle()
+        assert stack.cursor == 0
 
 
 async def test_the_cost_of_a_stop_is_measured_once(segfault: Any, show: Any) -> None:

@@ -22,13 +22,18 @@ class StackPane(Pane):
 
     INTEREST = Change.FRAMES | Change.FOCUS | Change.FINDINGS | Change.RUN
     BINDINGS: ClassVar = bindings_for("stack")
+    _followed: tuple[object, ...] = ()
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Follow the selected frame."""
         debug = self.debug
         if debug is not None and change & (Change.FRAMES | Change.FOCUS):
-            self._follow_cursor = True
-            self.cursor = max(0, debug.selected_frame - debug.frames.start)
+            stands = (debug.rung, debug.since, debug.focus, debug.selected_frame, debug.frames.start)
+            # Where only more frames were loaded, the cursor stays where it went to load them.
+            if stands != self._followed:
+                self._followed = stands
+                self._follow_cursor = True
+                self.cursor = max(0, debug.selected_frame - debug.frames.start)
         self.update()
 
     @property

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -43,7 +45,6 @@ COST_AFTER = 0.25
 class Workspace(Commands, Screen[None]):
     """Panes over one ladder."""
 
-    BLANK = True
     AUTO_FOCUS: ClassVar[str | None] = None
     ALLOW_SELECT = False
     BINDINGS = bindings_for("workspace")
@@ -57,7 +58,7 @@ class Workspace(Commands, Screen[None]):
         self.ladder = ladder
         self.palette = palette
         self.panes: dict[str, Pane] = {}
-        self.area = PaneArea()
+        self.area = PaneArea(palette)
         # Made at once, not in `compose`: what opening says before the first paint has a line to stand on.
         self.rung_bar = RungBar(ladder.state, self.go_to_rung, palette=palette)
         self.status_bar = StatusBar(ladder, self.perform, palette=palette, clock=clock)
@@ -190,11 +191,11 @@ class Workspace(Commands, Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The hints follow the focus."""
-        if event.widget.id in self.panes:
-            self._focus_of[self._rung] = event.widget.id
-        if isinstance(event.widget, LineView) and not event.widget.TAKES_TEXT:
-            self._looked_at = event.widget
-        self.status_bar.scope = event.widget.id or ""
+        focused = self.focused
+        if focused is not None and focused.id in self.panes:
+            self._focus_of[self._rung] = focused.id
+        if isinstance(focused, LineView) and not focused.TAKES_TEXT:
+            self._looked_at = focused
         self.status_bar.update()
 
     def leave_text(self) -> None:
@@ -279,9 +280,13 @@ class Workspace(Commands, Screen[None]):
         if notice is not None:
             self.notice_line.show(notice)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Blank, in the palette's own colours; the bars and the area cover all of it."""
+        return [Strip.blank(crop.width, self.palette.base)] * crop.height
+
     def set_palette(self, palette: Palette) -> None:
         """Draw everything with other styles."""
-        self.palette = palette
+        self.palette = self.area.palette = palette
         for view in self.query(LineView):
             view.set_palette(palette)
 

@@ -57,7 +57,12 @@ class StatusBar(LineView, can_focus=False):
         self.clock = clock
         self.chord: tuple[Cell, ...] = ()
         self._offered: tuple[object, tuple[Action, ...]] = ((), ())
-        self.scope = ""
+
+    @property
+    def scope(self) -> str:
+        """Id of the view that has the keys; asked for, not told: events of focus may come in another order."""
+        focused = self.screen.focused
+        return (focused.id if focused is not None else None) or ""
 
     @property
     def row_count(self) -> int:
@@ -87,7 +92,7 @@ class StatusBar(LineView, can_focus=False):
             return [Cell("● ", "focus"), Cell("report", "strong")]
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):
-                words += f" {max(0.0, self.clock() - debug.since):.0f} s"
+                words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""
             elif debug.run_detail and run is not Run.DUMP:
                 detail = debug.run_detail if self.size.width >= 100 else debug.run_detail.split(",")[0]
                 words = detail if run in (Run.STOPPED, Run.EXITED, Run.DEAD) else f"{words} · {detail}"
