@@ -118,16 +118,20 @@ def test_a_program_whose_loader_is_missing_is_refused(tmp_path: Path) -> None:
         check_program(program)
 
 
-async def test_a_program_that_its_loader_refuses_has_not_started(watched, tmp_path: Path) -> None:
-    source = tmp_path / "p.c"
+@pytest.fixture
+def refused_by_loader(tmp_path: Path) -> Path:
+    """A program whose loader is no program."""
+    source, loader = tmp_path / "p.c", tmp_path / "loader"
     source.write_text("int main(void) { return 0; }\n")
+    loader.write_text("hello")
     program = tmp_path / "p"
-    no_loader = tmp_path / "loader"
-    no_loader.write_text("hello")
-    subprocess.run(
-        ["gcc", str(source), "-o", str(program), f"-Wl,--dynamic-linker={no_loader}"], check=True, timeout=60
-    )
-    await watched.debugger.open(LaunchTarget(program))
+    command = ["gcc", str(source), "-o", str(program), f"-Wl,--dynamic-linker={loader}"]
+    subprocess.run(command, check=True, timeout=60)
+    return program
+
+
+async def test_a_program_that_its_loader_refuses_has_not_started(watched, refused_by_loader: Path) -> None:
+    await watched.debugger.open(LaunchTarget(refused_by_loader))
     with pytest.raises(TargetInvalid) as refused:
         await watched.debugger.resume(StepKind.RUN)
     assert refused.value.line().startswith("the program did not start: During startup program exited with code 12")

@@ -98,7 +98,7 @@ def check_program(program: Path) -> ProgramFacts:
 
 
 def _check_name(path: str, shown: str) -> None:
-    """Refuse what gdb cannot hand on: its commands are one line, and it does not quote backslashes for the shell."""
+    """Refuse what gdb cannot hand on: its commands are one line, and no backslash is quoted for the shell."""
     for mark, name in (("\n", "a newline"), ("\r", "a carriage return"), ("\\", "a backslash")):
         if mark in path:
             raise TargetInvalid(
