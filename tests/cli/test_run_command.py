@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -122,3 +124,26 @@ def test_what_is_piped_in_reaches_the_program_and_so_does_its_end(ladder_tui, gd
 
 def test_a_program_that_waits_for_input_sees_its_end(ladder_tui, gdb) -> None:
     assert ladder_tui("run", "/bin/cat").code == 0
+
+
+def test_frames_have_arguments_or_else_address_and_module(ladder_tui, gdb, tmp_path: Path) -> None:
+    program = compile_demo(find_demo("segfault"))
+    story = ladder_tui("run", program).out
+    assert "#0     compute_total (data=0x0" in story
+    frames = ladder_tui("--json", program).json["frames"]
+    assert frames[0]["arguments"][0] == {"name": "data", "value": "0x0"}
+    stripped = tmp_path / "stripped"
+    shutil.copy(program, stripped)
+    subprocess.run(["strip", str(stripped)], check=True, timeout=60)
+    assert re.search(r"^#0     \?\? 0x[0-9a-f]{8,}", ladder_tui("run", stripped).out, re.MULTILINE)
+
+
+def test_what_the_engine_warns_of_is_told_to_a_person_too(ladder_tui, gdb, tmp_path: Path) -> None:
+    program = compile_demo(find_demo("segfault"))
+    core = tmp_path / "core"
+    command = ["gdb", "-nx", "-batch", "-ex", "run", "-ex", f"generate-core-file {core}", str(program)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    assert "note" not in ladder_tui("core", core, program).out
+    assert (
+        "note   warning: core file may not match specified executable" in ladder_tui("core", core, "/bin/true").out
+    )

@@ -15,6 +15,7 @@ from ladder_backends.text import clean
 from ladder_tui.cli.output import unicode_output
 
 _OUTPUT_LINES = 200
+_ARGUMENT = 40
 _GLYPHS = {
     LaneState.ACTIVE: ("█", "#"),
     LaneState.DIVERGENT: ("▒", "~"),
@@ -64,6 +65,8 @@ def frame_json(frame: Frame) -> dict[str, object]:
         "file": frame.place.file if frame.place else None,
         "line": frame.place.line if frame.place else None,
         "address": frame.address,
+        "module": frame.module or None,
+        "arguments": [{"name": name, "value": value} for name, value in frame.arguments],
         "source": str(frame.provenance),
     }
 
@@ -88,6 +91,9 @@ def session_lines(state: DebugState) -> Iterator[str]:
     if state.run_detail:
         words = [state.title, state.run_detail]
     yield ": ".join(words) + (" (from a recording)" if state.provenance is Provenance.RECORDING else "")
+    for notice in state.notices:
+        if notice.severity != "information":
+            yield f"note   {notice.text}"
     if state.focus:
         yield f"focus  {state.focus.describe()}"
     for frame in state.frames.frames:
@@ -101,9 +107,28 @@ def session_lines(state: DebugState) -> Iterator[str]:
 
 
 def frame_line(frame: Frame) -> str:
-    """`#0  vadd at /home/user/vector_add_oob.cu:10`."""
-    place = f" at {frame.place.file}:{frame.place.line}" if frame.place else ""
-    return f"#{frame.level:<4}  {frame.function}{place}"
+    """`#0  vadd (n=1000) at /home/user/vector_add_oob.cu:10`; address and module where no source says the place."""
+    words = [frame.function]
+    # What an argument was on entry is told twice only where it has changed since.
+    now = dict(frame.arguments)
+    told = [
+        f"{name}={_shorten(value)}"
+        for name, value in frame.arguments
+        if now.get(name.removesuffix("@entry"), value) != value or not name.endswith("@entry")
+    ]
+    if told:
+        words.append(f"({', '.join(told)})")
+    if frame.place:
+        words.append(f"at {frame.place.file}:{frame.place.line}")
+    else:
+        words += [frame.address] if frame.function == "??" and frame.address else []
+        words += [f"from {frame.module}"] if frame.module else []
+    return f"#{frame.level:<4}  {' '.join(words)}"
+
+
+def _shorten(value: str) -> str:
+    """A value as it fits among others on a line."""
+    return value if len(value) <= _ARGUMENT else value[: _ARGUMENT - 1] + "…"
 
 
 def variable_lines(variables: tuple[Variable, ...], note: str) -> Iterator[str]:
