@@ -44,8 +44,8 @@ def test_our_options_come_before_the_program(line: str, options: str, rest: str)
         ("findings log --json", "findings", "log --json"),
         ("--json findings log", "findings", "--json log"),
         ("--rung gdb ./findings", "run", "--rung gdb ./findings"),
-        ("--theme light", "start", "--theme light"),
-        ("", "start", ""),
+        ("--theme light", "", "--theme light"),
+        ("", "", ""),
     ],
 )
 def test_which_command(line: str, command: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,3 +156,10 @@ def test_a_broken_config_stops_a_command_with_one_line(ladder_tui) -> None:
     answer = ladder_tui("config", "show")
     assert answer.code == 2
     assert "colour is not a setting" in answer.complaint
+
+
+@pytest.mark.parametrize("option", ["--bogus", "--json", "--record=x"])
+def test_options_without_a_command_name_no_command_that_is_none(ladder_tui, option: str) -> None:
+    answer = ladder_tui(option)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.complaint == f"ladder-tui: unrecognized arguments: {option} — see ladder-tui --help"

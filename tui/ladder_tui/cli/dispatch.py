@@ -25,7 +25,7 @@ def dispatch(words: list[str]) -> int:
     if first == "help":
         return _show_help() if len(split.rest) < 2 else dispatch([*split.rest[1:], "--help"])
     if not split.rest:
-        return _run(Command("start", "", "open the start screen", "ladder_tui.cli.start"), split.options)
+        return _run(Command("", "", "open the start screen", "ladder_tui.cli.start"), split.options)
     return _run(COMMANDS["run"], words)
 
 

@@ -17,7 +17,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, command: str, summary: str, usage: str) -> None:
         super().__init__(
-            prog=f"ladder-tui {command}",
+            prog=f"ladder-tui {command}".rstrip(),
             description=summary[:1].upper() + summary[1:] + ".",
             usage=f"ladder-tui {command} [OPTIONS] {usage}".rstrip(),
             allow_abbrev=False,
@@ -26,6 +26,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn a complaint of argparse into ours."""
+        if not self._command:
+            raise UsageError(message, "", "see ladder-tui --help")
         raise UsageError(self._command, message, f"see ladder-tui {self._command} --help")
 
 
