@@ -25,14 +25,53 @@ CODE = [
 
 
 def values(current: int, *variables: Variable) -> dict[int, list[str]]:
-    return {line: [cell.text for cell in cells] for line, cells in inline_values(CODE, current, variables).items()}
+    shown = inline_values(CODE, current, variables)
+    return {line: [f"{cell.text}{'?' if again else ''}" for cell, again in cells] for line, cells in shown.items()}
 
 
-def test_a_value_stands_at_the_nearest_line_that_names_it() -> None:
+def test_the_current_line_tells_all_it_names_and_a_line_above_what_no_line_between_tells() -> None:
     n, left = Variable("n", "3"), Variable("left", "6", changed=True)
-    assert values(7, n, left) == {7: ["left→6", "n=3"]}
-    assert values(6, n, left) == {6: ["left→6", "n=3"]}
+    assert values(7, n, left) == {7: ["left→6", "n=3"], 6: ["left→6?", "n=3?"]}
+    assert values(6, n, left) == {6: ["left→6", "n=3"], 5: ["n=3?"]}
     assert values(5, n, left) == {5: ["n=3"]}
+
+
+def test_the_most_telling_values_come_first() -> None:
+    code = ["void f(void) {", "    c[i] = a[i] + b[n].x + gone;", "}"]
+    told = inline_values(
+        code,
+        2,
+        [
+            Variable("a", "0x7f586c800000"),
+            Variable("b", "0x0"),
+            Variable("c", "{1, 2, 3, 4, 5, 6, 7, 8}"),
+            Variable("gone", "<optimized out>"),
+            Variable("i", "1000"),
+            Variable("n", "1000", changed=True),
+        ],
+    )
+    assert [cell.text[0] for cell, _ in told[2]] == ["n", "b", "i", "a", "c", "g"]
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (120, 40), (200, 60)])
+async def test_the_crash_is_told_on_its_line_at_every_width(
+    segfault: Any, show: Any, size: tuple[int, int]
+) -> None:
+    async with show(segfault, size) as view:
+        line = next(line for line in view.text().splitlines() if " 5 ▶" in line)
+        for word in ("data=0x0", "i→0", "total=0", "✗ SIGSEGV"):
+            assert word in line
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+async def test_the_index_is_told_in_the_lane_that_erred(gpu_dump: Any, show: Any, size: tuple[int, int]) -> None:
+    window = (*gpu_dump.active.state.variables.variables, *(Variable(name, "0x7f586c800000") for name in "abc"))
+    gpu_dump.active.state.variables = VariableWindow(window)
+    async with show(gpu_dump, size) as view:
+        lines = view.text().splitlines()
+        assert "i=1008" in next(line for line in lines if " 10 ▶" in line)
+        assert "i=1008" in next(line for line in lines if " int i = block" in line)
+        assert any("n=1000" in line for line in lines)
 
 
 def test_values_stop_at_the_functions_first_line() -> None:
@@ -182,6 +221,6 @@ async def test_an_outer_frame_has_a_marker_of_its_own(segfault: Any, show: Any) 
 
 
 async def test_sideways_scrolling_leaves_the_gutter(segfault: Any, show: Any) -> None:
-    async with show(segfault, (80, 24)) as view:
+    async with show(segfault, (60, 24)) as view:
         await view.press("right")
-        assert "●  10   tf(" in view.text()
+        assert "●  10   …f(" in view.text()

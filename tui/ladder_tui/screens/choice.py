@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ladder_tui.theming import Palette
+from ladder_tui.theming import Depth, Palette
 from ladder_tui.widgets.row import Cell, Row, compose, cut, width_of
 
 
@@ -46,7 +46,7 @@ class ChoiceList(Widget, can_focus=True):
         self.cursor = 0
 
     def _rows(self) -> list[Row]:
-        rows = [Row(), Row((Cell("  "), Cell(self.question, "strong")))]
+        rows = [self._rule, Row((Cell("  "), Cell(self.question, "strong")))]
         if self.why:
             rows.append(Row((Cell("  "), Cell(self.why, "muted"))))
         rows.append(Row())
@@ -54,11 +54,17 @@ class ChoiceList(Widget, can_focus=True):
             mark = "▸ " if index == self.cursor else "  "
             cells = (Cell("  "), Cell(mark, "focus"), Cell(f"{option.key}  ", "key"), Cell(option.label))
             rows.append(Row((*cells, Cell(f"   {option.note}" if option.note else "", "muted")), target=option))
-        return [*rows, Row()]
+        return [*rows, self._rule]
+
+    @property
+    def _rule(self) -> Row:
+        """The dialog's first and last line: a line where no ground of its own tells it from what is below."""
+        plain = self.palette.depth is not Depth.FULL
+        return Row((Cell("━" * self.size.width, "rule-focus"),)) if plain else Row()
 
     def get_content_width(self, container: object, viewport: object) -> int:
         """As wide as the widest line, within the screen."""
-        widest = max(width_of(row.cells) for row in self._rows()) + 3
+        widest = max(width_of(row.cells) for row in self._rows()[1:-1]) + 3
         return max(10, min(widest, self.app.size.width - 4))
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:

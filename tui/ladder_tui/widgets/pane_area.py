@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual.geometry import Offset, Region, Size, Spacing
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui.panes.pane import Pane
 from ladder_tui.screens.layouts import Part, Placed, edges, place
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
 
 
 class _PanesByRegion(Layout):
@@ -36,12 +41,12 @@ class PaneArea(Widget):
         zoomed: Id of the pane that has the whole area, or an empty string.
     """
 
-    BLANK = True
     ALLOW_SELECT = False
     DEFAULT_CSS = "PaneArea { width: 1fr; height: 1fr; }"
 
-    def __init__(self) -> None:
+    def __init__(self, palette: Palette) -> None:
         super().__init__(id="pane-area")
+        self.palette = palette
         self.regions: dict[str, Region] = {}
         self.active: dict[tuple[str, ...], str] = {}
         self.zoomed = ""
@@ -51,6 +56,10 @@ class PaneArea(Widget):
     def layout(self) -> Layout:
         """Panes go by region."""
         return self._arrangement
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Blank, in the palette's own colours; panes cover all of it."""
+        return [Strip.blank(crop.width, self.palette.base)] * crop.height
 
     def visible_ids(self, part: Part, size: Size) -> list[tuple[str, Placed]]:
         """Ids of the panes a layout shows, with their places, in reading order."""

@@ -6,6 +6,7 @@ Text in a row is content: it is measured in terminal cells, cut with `…`, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size, split_graphemes
@@ -60,14 +61,19 @@ def printable(text: str) -> str:
     return text if text.isprintable() else clean_line(text)
 
 
+def size_of(text: str) -> int:
+    """Terminal cells that a printable text takes."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def width_of(cells: Iterable[Cell]) -> int:
     """Terminal cells that the texts take."""
-    return sum(cell_len(printable(cell.text)) for cell in cells)
+    return sum([size_of(printable(text)) for text, _, _ in cells])
 
 
 def cut(text: str, room: int) -> str:
     """Text that fits in `room` cells; `…` stands for what was cut."""
-    if cell_len(text) <= room:
+    if size_of(text) <= room:
         return text
     if room <= 1:
         return "…"[:room]
@@ -109,14 +115,14 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
     for index, cell in enumerate(row.cells):
         text = printable(cell.text)
         if shift and index >= row.pinned:
-            size = cell_len(text)
+            size = size_of(text)
             text = skip_cells(text, shift)
             shift = max(0, shift - size)
         if not text:
             continue
         if hides and not shift and index >= row.pinned:
             text, hides = "…" + skip_cells(text, 1), False
-        size = cell_len(text)
+        size = size_of(text)
         if used + size > room:
             if text.strip() or any(later.text.strip() for later in row.cells[index + 1 :]):
                 text = cut(text + " …", room - used) if room > used else ""
@@ -133,7 +139,7 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
         text = cut(printable(cell.text), end_width)
         if not text:
             break
-        end_width -= cell_len(text)
+        end_width -= size_of(text)
         segments.append(Segment(text, styler(cell.style)))
     if end_width > 0 and row.end:
         segments.append(Segment(" " * end_width, styler("text")))
@@ -149,23 +155,28 @@ def hidden_width(row: Row, width: int) -> int:
 def joined(segments: Iterable[Segment]) -> list[Segment]:
     """Fewer segments that look the same: each one costs some twenty bytes of colour codes on its way out."""
     out: list[Segment] = []
+    last: Style | None = None
+    last_text = ""
     for segment in segments:
+        text, style, _ = segment
         if out:
-            text, style, _ = out[-1]
-            blank = segment.text.isspace()
-            if segment.style is style or (style is not None and _same_when_blank(style, segment.style, blank)):
-                out[-1] = Segment(text + segment.text, style)
+            if style is last or (text.isspace() and _same_when_blank(last, style)):
+                last_text += text
+                out[-1] = Segment(last_text, last)
                 continue
-            if text.isspace() and _same_when_blank(segment.style, style, True):
-                out[-1] = Segment(text + segment.text, segment.style)
+            if last_text.isspace() and _same_when_blank(style, last):
+                last_text, last = last_text + text, style
+                out[-1] = Segment(last_text, last)
                 continue
         out.append(segment)
+        last, last_text = style, text
     return out
 
 
-def _same_when_blank(style: Style | None, other: Style | None, blank: bool) -> bool:
+@lru_cache(maxsize=4096)
+def _same_when_blank(style: Style | None, other: Style | None) -> bool:
     """Whether blanks of `other` may be drawn in `style`."""
-    if not blank or style is None or other is None:
+    if style is None or other is None:
         return style == other
     plain = not (style.reverse or style.underline or other.reverse or other.underline)
     return plain and style.bgcolor == other.bgcolor
@@ -195,7 +206,12 @@ def cell_at(row: Row, x: int, width: int, shift: int = 0) -> Cell | None:
 
 
 def _one_cell_each(text: str) -> bool:
-    return text.isascii() or all(cell_len(character) == 1 for character in text)
+    return text.isascii() or _is_narrow(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_narrow(text: str) -> bool:
+    return all(cell_len(character) == 1 for character in text)
 
 
 def changed_spans(old: Strip, new: Strip) -> list[tuple[int, int]]:
