@@ -163,3 +163,40 @@ def test_options_without_a_command_name_no_command_that_is_none(ladder_tui, opti
     answer = ladder_tui(option)
     assert (answer.code, answer.out) == (2, "")
     assert answer.complaint == f"ladder-tui: unrecognized arguments: {option} — see ladder-tui --help"
+
+
+@pytest.mark.parametrize("words", ["--help", "config show", "findings {log}", "findings --json {log}"])
+def test_a_full_disk_is_one_line(words: str, tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_text("========= COMPUTE-SANITIZER\nx\n" * 10_000 + "========= ERROR SUMMARY: 0 errors\n")
+    command = [sys.executable, "-m", "ladder_tui", *words.format(log=log).split()]
+    with open("/dev/full", "wb") as full:
+        answer = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert answer.returncode == 2
+    assert (
+        answer.stderr == "ladder-tui: cannot write: No space left on device — free some space, or write elsewhere\n"
+    )
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize(("words", "code"), [("--help", 0), ("findings /gone.log", 2), ("config show --json", 0)])
+def test_closed_streams_leave_no_traceback(words: str, code: int, closed: str) -> None:
+    line = f"exec '{sys.executable}' -m ladder_tui {words} {closed}"
+    answer = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60)
+    assert answer.returncode == code
+    assert "Traceback" not in answer.stderr
+    assert len(answer.stderr.splitlines()) == (1 if code and "2>" not in closed else 0)
+
+
+@pytest.mark.parametrize("words", ["./prog", "prog", "run ../prog", "--json prog"])
+def test_a_folder_that_is_gone_is_one_line(words: str, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"cd '{gone}' && rmdir '{gone}' && exec '{sys.executable}' -P -m ladder_tui {words}"
+    answer = subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+    )
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("ladder-tui: ")
+    assert len(answer.stderr.splitlines()) == 1
+    assert "unexpected" not in answer.stderr
