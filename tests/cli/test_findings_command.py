@@ -47,6 +47,15 @@ def test_a_run_that_did_not_start_is_not_a_clean_one(ladder_tui, tmp_path: Path)
     answer = ladder_tui("findings", "x.log", "--json")
     assert answer.code == 2
     assert answer.json["ran"] is False
+    assert "did not run: Target application doesn't exist" in answer.complaint
+
+
+@pytest.mark.parametrize("log", ["========= COMPUTE-SANITIZER\n", CLEAN.replace("ERROR", "LEAK")])
+def test_what_proves_nothing_says_why_on_standard_error(ladder_tui, tmp_path: Path, log: str) -> None:
+    (tmp_path / "x.log").write_text(log)
+    answer = ladder_tui("findings", "x.log")
+    assert answer.code == 2
+    assert answer.complaint.removeprefix("ladder-tui: ") in answer.out
 
 
 @pytest.mark.parametrize(

@@ -354,7 +354,9 @@ async def test_a_program_that_is_no_engine(tmp_path: Path) -> None:
     engine = tmp_path / "engine"
     engine.write_text("#!/bin/sh\necho this is no engine\nexit 4\n")
     engine.chmod(0o755)
-    with pytest.raises(EngineDied, match=r"exit status 4.*this is no engine"):
+    with pytest.raises(
+        EngineDied, match=r"ended before it was ready: exit status 4; last words: this is no engine — look with"
+    ):
         await MiSession(PtyTransport(EngineCommand("gdb", [str(engine)]))).start()
     broken = tmp_path / "broken"
     broken.write_text("#!/no/such/interpreter\n")
@@ -559,7 +561,7 @@ async def test_an_expendable_engine_that_does_not_end_is_ended(stubborn: Path) -
 async def test_an_engine_that_does_not_answer_at_the_start(stubborn: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "_START_DEADLINE", 0.1)
     session = MiSession(PtyTransport(EngineCommand("gdb", [str(stubborn)], expendable=True), patience=0.1))
-    with pytest.raises(DeadlinePassed):
+    with pytest.raises(DeadlinePassed, match="gdb does not get ready: no answer within .* — look with"):
         await session.start()
     monkeypatch.setattr(session_module, "_EXIT_DEADLINE", 0.1)
     await session.close()

@@ -50,6 +50,7 @@ Notice: TypeAlias = AsyncRecord | StreamRecord | UnknownRecord | ResultRecord
 
 _TURN = 0.008
 _START_DEADLINE = 60.0
+_CHECK_ENGINE = "look with `ladder-tui config show` which program is started for it"
 _EXIT_DEADLINE = 3.0
 _CONSOLE_LIMIT = 1 << 18
 _REMEMBERED_RUNS = 64
@@ -138,9 +139,14 @@ class MiSession:
             # An engine that refuses does answer.
             return
         except EngineDied as error:
+            name = self._transport.engine
             if self._status in (126, 127):
-                raise EngineMissing(f"{self._transport.engine} cannot be started", error.why) from None
-            raise
+                raise EngineMissing(f"{name} cannot be started", error.why) from None
+            raise EngineDied(f"{name} ended before it was ready", self._end_words(), _CHECK_ENGINE) from None
+        except DeadlinePassed as error:
+            said = f"; last words: {words}" if (words := self.last_words) else ""
+            what = f"{self._transport.engine} does not get ready"
+            raise DeadlinePassed(what, f"{error.why}{said}", _CHECK_ENGINE) from None
 
     async def command(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
         """Send `-...` without a token and wait for its answer.
@@ -369,10 +375,12 @@ class MiSession:
         name = self._transport.engine
         if not self._started:
             return EngineDied(f"{name} is not running", f"it was not started before {text}")
-        how = manner(self._status)
-        words = self.last_words
-        why = f"{how}; pending: {text}" + (f"; last words: {words}" if words else "")
-        return EngineDied(f"{name} ended", why, "start it again")
+        return EngineDied(f"{name} ended", self._end_words(f"pending: {text}"), "start it again")
+
+    def _end_words(self, pending: str = "") -> str:
+        """How the engine ended, what was pending then, and its last words."""
+        words = f"last words: {self.last_words}" if self.last_words else ""
+        return "; ".join(part for part in (manner(self._status), pending, words) if part)
 
 
 def _fail(answer: asyncio.Future[ResultRecord], error: LadderError) -> None:

@@ -16,11 +16,12 @@ from ladder_backends.sanitizer.describe import (
     short_function,
 )
 from ladder_backends.sanitizer.read import expand, read_report, sniff
-from ladder_backends.sanitizer.report_json import exit_code, finding_json, report_json
+from ladder_backends.sanitizer.report_json import PROVES_NOTHING, exit_code, finding_json, report_json
 from ladder_backends.sanitizer.text_report import TextReportReader
 from ladder_backends.sanitizer.xml_report import XmlReportReader
 
 __all__ = [
+    "PROVES_NOTHING",
     "ReportBuilder",
     "TextReportReader",
     "XmlReportReader",

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from ladder_tui.cli.output import print_json, print_lines
+from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import add_json, add_tui
 
 
 def configure(parser: ArgumentParser) -> None:
     """Arguments of `findings`."""
-    parser.add_argument("log", nargs="+", help="text log or XML of compute-sanitizer; %%p stands for any number")
+    parser.add_argument(
+        "log",
+        nargs="+",
+        help="text log or XML of compute-sanitizer; %%p stands for any number, - for standard input",
+    )
     add_json(parser)
     add_tui(parser)
 
 
 def run(arguments: Namespace) -> int:
     """Print the findings, or open the screen on them."""
-    from ladder_backends.sanitizer import exit_code, expand, read_report, report_json
+    from ladder_backends.sanitizer import PROVES_NOTHING, exit_code, expand, headline, read_report, report_json
 
     paths = expand(arguments.log)
     if arguments.tui:
@@ -32,4 +36,7 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.cli.findings_text import report_lines
 
         print_lines(report_lines(report))
-    return exit_code(report)
+    code = exit_code(report)
+    if code == PROVES_NOTHING:
+        say(headline(report))
+    return code
