@@ -561,7 +561,7 @@ async def test_an_expendable_engine_that_does_not_end_is_ended(stubborn: Path) -
 async def test_an_engine_that_does_not_answer_at_the_start(stubborn: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "_START_DEADLINE", 0.1)
     session = MiSession(PtyTransport(EngineCommand("gdb", [str(stubborn)], expendable=True), patience=0.1))
-    with pytest.raises(DeadlinePassed, match="gdb does not get ready: no answer within .* — look with"):
+    with pytest.raises(DeadlinePassed, match=r"gdb does not get ready: no answer within .* — look with"):
         await session.start()
     monkeypatch.setattr(session_module, "_EXIT_DEADLINE", 0.1)
     await session.close()
