@@ -76,3 +76,10 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
         return program
 
     return build
+
+
+@pytest.fixture(params=["gdb", "cuda-gdb"])
+def engine_path(request: pytest.FixtureRequest) -> Path:
+    """Each real engine in turn."""
+    path: Path = request.getfixturevalue("gdb" if request.param == "gdb" else "cuda_gdb")
+    return path
