@@ -78,6 +78,14 @@ def test_half_a_wide_character_becomes_a_space() -> None:
     assert skip_cells("名前x", 4) == "x"
 
 
+@pytest.mark.parametrize("room", range(1, 12))
+def test_a_row_that_is_cut_says_so_wherever_its_cells_end(room: int) -> None:
+    row = Row((Cell("ab "), Cell("cd"), Cell("ef", "a"), Cell("名"), Cell("gh")), (Cell("|"),))
+    shown = text_of(row, room + 6)
+    assert shown.rstrip().endswith("|")
+    assert ("…" in shown) is (width_of(row.cells) > room + 4)
+
+
 def test_cut_says_that_it_cut() -> None:
     assert cut("abcdef", 4) == "abc…"
     assert cut("abc", 3) == "abc"

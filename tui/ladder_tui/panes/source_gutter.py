@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
@@ -13,6 +13,8 @@ from ladder_backends.model.variable import Variable
 from ladder_tui.widgets.row import Cell
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_SET = re.compile(r"([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
+"""Names that a line gives a value to."""
 _VALUE_ROOM = 24
 _LINES_BACK = 8
 """How far above the current line values are still shown."""
@@ -82,29 +84,50 @@ def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
     return marks
 
 
-def inline_values(lines: Sequence[str], current: int, variables: Sequence[Variable]) -> dict[int, tuple[Cell, ...]]:
-    """Values of the variables that a line names, each once, nearest to the current line; lines are 1-based.
+class InlineValue(NamedTuple):
+    """A value at the end of a line; `again` where the current line tells it too, and this one does not set it."""
 
-    Only the current line and those above it in the same block of text are looked at: what is below has not run, and
-    what is above an outermost line belongs to another function.
+    cell: Cell
+    again: bool = False
+
+
+def inline_values(
+    lines: Sequence[str], current: int, variables: Sequence[Variable]
+) -> dict[int, tuple[InlineValue, ...]]:
+    """Values of the variables that a line names, the most telling first; lines are 1-based.
+
+    The current line tells all it names; a line above tells what no line between the two names. Only lines in the
+    same block of text are looked at: what is below has not run, and what is above an outermost line belongs to
+    another function.
     """
-    waiting = {variable.name: variable for variable in variables if variable.value or variable.error}
-    shown: dict[int, tuple[Cell, ...]] = {}
+    known = {variable.name: variable for variable in variables if variable.value or variable.error}
+    here = set(_WORD.findall(lines[current - 1])) if 0 < current <= len(lines) else set()
+    told: set[str] = set()
+    shown: dict[int, tuple[InlineValue, ...]] = {}
     for line in range(current, max(0, current - _LINES_BACK), -1):
-        if not waiting or line > len(lines):
+        if line > len(lines):
             break
         text = lines[line - 1]
-        named = [name for name in dict.fromkeys(_WORD.findall(text)) if name in waiting]
+        named = [known[name] for name in dict.fromkeys(_WORD.findall(text)) if name in known and name not in told]
         if named:
-            shown[line] = tuple(_value_cells(waiting.pop(name) for name in named))
+            again = here - set(_SET.findall(text)) if line != current else set()
+            named.sort(key=lambda variable: (variable.name in again, _dullness(variable)))
+            shown[line] = tuple(InlineValue(_value_cell(variable), variable.name in again) for variable in named)
+        if line != current:
+            told.update(variable.name for variable in named)
         if text[:1] not in ("", " ", "\t", "#") and line != current:
             break
     return shown
 
 
-def _value_cells(variables: Iterator[Variable]) -> Iterator[Cell]:
-    for variable in variables:
-        value = variable.value or f"<{variable.error}>"
-        value = value if len(value) <= _VALUE_ROOM else value[: _VALUE_ROOM - 1] + "…"
-        sign, style = ("→", "changed") if variable.changed else ("=", "inline")
-        yield Cell(f"{variable.name}{sign}{value}", style)
+def _dullness(variable: Variable) -> tuple[int, ...]:
+    """What comes later: changed values and null pointers are looked for first, long ones have room last."""
+    value = variable.value
+    return not variable.changed, value != "0x0", not value or value.startswith("<"), len(value)
+
+
+def _value_cell(variable: Variable) -> Cell:
+    value = variable.value or f"<{variable.error}>"
+    value = value if len(value) <= _VALUE_ROOM else value[: _VALUE_ROOM - 1] + "…"
+    sign, style = ("→", "changed") if variable.changed else ("=", "inline")
+    return Cell(f"{variable.name}{sign}{value}", style)

@@ -14,6 +14,7 @@ from ladder_tui.highlight import Line, can_highlight, expand, highlight
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_gutter import (
     FindingMark,
+    InlineValue,
     basename,
     breakpoint_lines,
     finding_lines,
@@ -68,7 +69,7 @@ class SourcePane(Pane):
         self._stands_at = -1
         self._breakpoints: dict[int, Cell] = {}
         self._findings: dict[int, FindingMark] = {}
-        self._values: dict[int, tuple[Cell, ...]] = {}
+        self._values: dict[int, tuple[InlineValue, ...]] = {}
         self._names: frozenset[str] = frozenset()
         self._report_size = -1
 
@@ -248,13 +249,16 @@ class SourcePane(Pane):
             told.append(Cell(f"✗ {cut(debug.run_detail.split(',')[0], _REASON_ROOM)}", "fault"))
         if finding and finding.lanes:
             told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))
-        # Values give way to code, but not all of them: what just changed is what a step is made for.
-        room = max(self.body_width - taken - 2, self.body_width // 3) - width_of(told)
+        # What the current line is about is worth more than its text; elsewhere code gives way to a value or two.
+        free = self.body_width - taken - 2 - width_of(told)
+        kept = self.body_width * (0.6 if index == self._stands_at else 0.34) - width_of(told)
         values: list[Cell] = []
-        for value in sorted(self._values.get(index + 1, ()), key=lambda cell: cell.style != "changed"):
-            room -= width_of([value]) + 2
-            if room >= (0 if told or values else -2):
+        used = 0
+        for value, again in self._values.get(index + 1, ()):
+            size = width_of([value]) + 2
+            if used + size <= (free if again else max(free, kept)) + (0 if told or values else 2):
                 values.append(value)
+                used += size
         cells = [*values, *told]
         return tuple(Cell(("  " if number else "") + cell.text, cell.style) for number, cell in enumerate(cells))
 

@@ -126,6 +126,10 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
         if used + size > room:
             if text.strip() or any(later.text.strip() for later in row.cells[index + 1 :]):
                 text = cut(text + " …", room - used) if room > used else ""
+                if not text and segments:
+                    # What fits ends where a cell does: its last character gives way to the mark of what does not.
+                    last, style, _ = segments[-1]
+                    segments[-1] = Segment(set_cell_size(cut(last + " …", size_of(last)), size_of(last)), style)
             if text:
                 text = set_cell_size(text, room - used)
                 segments.append(Segment(text, styler(cell.style)))

@@ -184,7 +184,7 @@ class StatusBar(LineView, can_focus=False):
             ]
             stepping = run is Run.STOPPED and self.scope in ("source", "")
             if run is Run.RUNNING:
-                offered.sort(key=lambda action: action is not _INTERRUPT)
+                offered.sort(key=lambda one: (one is not _INTERRUPT, one.scope != self.scope))
             else:
                 offered.sort(key=lambda one: (one.scope != self.scope or stepping, one.group != "Run control"))
             self._offered = key, tuple(offered)
