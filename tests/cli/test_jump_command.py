@@ -11,6 +11,8 @@ from ladder_demos.catalogue import find_demo
 
 pytestmark = pytest.mark.cuda_gdb
 
+DUMPS = Path(__file__).parents[1] / "dumps"
+
 
 @pytest.mark.parametrize(("thread", "i"), [("232,0,0", "1000"), ("240,0,0", "1008"), ("255", "1023")])
 def test_a_lane_by_its_coordinates(ladder_tui, cuda_gdb, vector_add, thread: str, i: str) -> None:
@@ -93,3 +95,18 @@ def test_without_cuda_gdb_and_recording_it_says_how_to_get_one(ladder_tui, vecto
     assert answer.code == 2
     assert "LADDER_CUDA_GDB names /gone, which does not exist" in answer.complaint
     assert "ladder-tui demo --install-cuda-gdb" in answer.complaint
+
+
+def test_what_the_hardware_says_of_the_lane_is_told(ladder_tui, cuda_gdb) -> None:
+    answer = ladder_tui(
+        "jump", "--dump", DUMPS / "exception-misaligned.nvcudmp.xz", "--block", "0", "--thread", "5"
+    )
+    assert (answer.code, answer.err) == (0, "")
+    assert "fault    Warp Misaligned Address" in answer.out
+    assert "fault" not in ladder_tui("jump", find_demo("vector-add").path).out
+
+
+def test_a_program_that_cannot_be_compared_with_the_dump_is_told(ladder_tui, cuda_gdb, vector_add) -> None:
+    answer = ladder_tui("jump", "--dump", vector_add.dump, "--exe", "/bin/ls", "--block", "3", "--thread", "240")
+    assert answer.code == 0
+    assert answer.complaint == "ladder-tui: ls carries no device code; the kernel vadd came from elsewhere"

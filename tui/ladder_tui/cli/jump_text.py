@@ -23,6 +23,8 @@ def outcome_lines(outcome: JumpOutcome) -> Iterator[str]:
         yield f"reached  {outcome.reached.describe(*_LOGICAL)}{kernel}"
         if physical := outcome.reached.describe(*_PHYSICAL):
             yield f"         {physical}"
+    if exception := _exception(outcome):
+        yield f"fault    {exception}"
     if outcome.reason:
         yield f"why      {outcome.reason}"
     for alternative in outcome.alternatives:
@@ -37,3 +39,10 @@ def outcome_lines(outcome: JumpOutcome) -> Iterator[str]:
     if outcome.warp is not None:
         yield ""
         yield from warp_lines(outcome.warp, outcome.reached.index("lane") if outcome.reached else None)
+
+
+def _exception(outcome: JumpOutcome) -> str:
+    """What the hardware says of the reached lane; an empty string where it has nothing to say."""
+    number = outcome.reached.index("lane") if outcome.reached is not None else None
+    lanes = outcome.warp.lanes if outcome.warp is not None else ()
+    return next((lane.exception for lane in lanes if lane.number == number and lane.exception), "")

@@ -8,6 +8,7 @@ from ladder_backends.case import Opened
 from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import TargetInvalid
+from ladder_backends.model.events import EngineNotice
 from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
 from ladder_backends.session.engines import Engines
@@ -36,8 +37,12 @@ async def _reach(opened: Opened, target: GpuDumpTarget, asked: Focus, finding: F
     if recording is not None:
         say(f"{probe.missing}: a recording answers — what was not recorded cannot be asked")
     debugger = engines.make(_ENGINE) if recording is None else engines.replay(_ENGINE, recording)
+    told: list[str] = []
+    debugger.listen(lambda event: told.append(event.text) if isinstance(event, EngineNotice) else None)
     try:
         await debugger.open(target)
+        for text in told:
+            say(text)
         return await jump(debugger, asked, finding=finding)
     finally:
         await debugger.close()
