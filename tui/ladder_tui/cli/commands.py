@@ -34,6 +34,9 @@ COMMANDS: dict[str, Command] = {
         Command("open", "FILES...", "open a case, or report and dump together", "ladder_tui.cli.open"),
         Command("demo", "[NAME]", "try a broken program or a shipped case", "ladder_tui.cli.demo"),
         Command("replay", "FILE", "play a recording back, with no engine", "ladder_tui.cli.replay"),
+        Command(
+            "record", "-o NAME.ladder -- ...", "put a failure into one file", "ladder_tui.cli.record", program=True
+        ),
         Command("config", "path|show", "where settings are read, and what they are", "ladder_tui.cli.config"),
     )
 }
@@ -47,6 +50,5 @@ LATER: dict[str, str] = {
     "ranks": "look at all ranks of a job",
     "compare": "find where two runs part",
     "doctor": "climb the ladder and report what fails first",
-    "record": "write a case",
 }
 """Commands of a later version: known words, so that none of them is taken for a program to debug."""

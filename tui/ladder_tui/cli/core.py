@@ -41,6 +41,6 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.opening import Opening
 
         return show(Opening(target=target, record=record), theme=arguments.theme)
-    from ladder_tui.cli.session_run import open_and_print
+    from ladder_tui.cli.session_run import open_and_show, show_json, show_text
 
-    return open_and_print(target, json_wanted=arguments.json, record=arguments.record)
+    return open_and_show(target, show_json if arguments.json else show_text, record=arguments.record)

@@ -56,9 +56,10 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.opening import Opening
 
         return show(Opening(target=target, debugger=demo.rung, record=record), theme=arguments.theme)
-    from ladder_tui.cli.session_run import run_to_the_end
+    from ladder_tui.cli.session_run import run_to_the_end, show_json, show_text
 
-    return run_to_the_end(target, debugger=demo.rung, json_wanted=arguments.json, record=arguments.record)
+    tell = show_json if arguments.json else show_text
+    return run_to_the_end(target, tell, debugger=demo.rung, record=arguments.record)
 
 
 def _list(*, json_wanted: bool) -> int:

@@ -80,13 +80,13 @@ def _print_text(opened: Opened, report: Report | None, outcome: JumpOutcome | No
 
 def _print_session(opened: Opened, *, json_wanted: bool) -> int:
     """Neither report nor GPU dump: a host core, a program or a recording alone."""
-    from ladder_tui.cli.session_run import open_and_print, replay_and_print, run_to_the_end
+    from ladder_tui.cli.session_run import open_and_show, replay_and_show, run_to_the_end, show_json, show_text
 
+    show = show_json if json_wanted else show_text
     if opened.core is not None:
-        return open_and_print(CoreTarget(opened.core, opened.executable), json_wanted=json_wanted, record=None)
-    if opened.executable is not None:
-        target = LaunchTarget(opened.executable.absolute())
-        return run_to_the_end(target, debugger=None, json_wanted=json_wanted, record=None)
+        return open_and_show(CoreTarget(opened.core, opened.executable), show)
     if opened.recordings:
-        return replay_and_print(opened.recordings[0], json_wanted=json_wanted)
+        return replay_and_show(opened.recordings[0], show)
+    if opened.executable is not None:
+        return run_to_the_end(LaunchTarget(opened.executable.absolute()), show)
     raise TargetInvalid(f"there is nothing to debug in {opened.title}", "it holds only sources")

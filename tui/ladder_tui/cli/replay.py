@@ -38,6 +38,6 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.opening import Opening
 
         return show(Opening(files=(file,)), theme=arguments.theme)
-    from ladder_tui.cli.session_run import replay_and_print
+    from ladder_tui.cli.session_run import replay_and_show, show_json, show_text
 
-    return replay_and_print(file, json_wanted=arguments.json)
+    return replay_and_show(file, show_json if arguments.json else show_text)

@@ -27,20 +27,21 @@ def run(arguments: Namespace) -> int:
     if not arguments.program:
         raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
     program, *words = arguments.program
-    target = LaunchTarget(program=_find(program), arguments=tuple(words))
-    _refuse(target.program)
+    target = LaunchTarget(program=find_program(program), arguments=tuple(words))
+    refuse_program(target.program)
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
         from ladder_tui.opening import Opening
 
         record = Path(arguments.record) if arguments.record else None
         return show(Opening(target=target, debugger=arguments.rung, record=record), theme=arguments.theme)
-    from ladder_tui.cli.session_run import run_to_the_end
+    from ladder_tui.cli.session_run import run_to_the_end, show_json, show_text
 
-    return run_to_the_end(target, debugger=arguments.rung, json_wanted=arguments.json, record=arguments.record)
+    tell = show_json if arguments.json else show_text
+    return run_to_the_end(target, tell, debugger=arguments.rung, record=arguments.record)
 
 
-def _refuse(program: Path) -> None:
+def refuse_program(program: Path) -> None:
     """Say what can be said without an engine, before a screen covers the terminal.
 
     Raises:
@@ -66,7 +67,7 @@ def _refuse(program: Path) -> None:
         raise TargetInvalid(f"cannot run {name}", f"it is a {one.kind}", f"ladder-tui open {name}")
 
 
-def _find(program: str) -> Path:
+def find_program(program: str) -> Path:
     """A bare name is looked up on PATH unless a file of that name is here, as gdb does."""
     import shutil
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import RecordingInvalid
@@ -13,30 +14,49 @@ from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.cli.headless import with_ladder
+from ladder_tui.cli.interruption import interrupting
 from ladder_tui.cli.output import print_json, print_lines
 from ladder_tui.cli.program_input import passing_input
 from ladder_tui.cli.session_text import session_json, session_lines
+
+Show: TypeAlias = Callable[[DebugState], None]
 
 _FRAMES = 50
 _VARIABLES = 100
 
 
-def run_to_the_end(target: LaunchTarget, *, debugger: str | None, json_wanted: bool, record: str | None) -> int:
+def show_json(state: DebugState) -> None:
+    """Print a session for a machine."""
+    print_json(session_json(state))
+
+
+def show_text(state: DebugState) -> None:
+    """Print a session for a person."""
+    print_lines(session_lines(state))
+
+
+def show_nothing(state: DebugState) -> None:
+    """Keep quiet, where something else is printed."""
+
+
+def run_to_the_end(
+    target: LaunchTarget, show: Show, *, debugger: str | None = None, record: str | None = None
+) -> int:
     """Run a program until it ends or stops; exit code 1 where a signal or an error status ended it."""
-    state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), json_wanted, record, runs=True)
+    state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), show, record, runs=True)
     if state.run is Run.EXITED:
         return 0 if state.exit_code == 0 else 1
     return 1 if state.fault or state.run is not Run.STOPPED else 0
 
 
-def open_and_print(target: Target, *, json_wanted: bool, record: str | None) -> int:
-    """Open a core or dump and print where it stands."""
-    state = _stand(lambda ladder: ladder.open_target(target), json_wanted, record)
+def open_and_show(target: Target, show: Show, *, record: str | None = None) -> int:
+    """Open a core or dump and show where it stands."""
+    state = _stand(lambda ladder: ladder.open_target(target), show, record)
     return 2 if state.run is Run.DEAD else 0
 
 
-def replay_and_print(recording: Path, *, json_wanted: bool) -> int:
-    """Play a recording back and print where it ends."""
+def replay_and_show(recording: Path, show: Show) -> int:
+    """Play a recording back and show where it ends."""
 
     async def play(ladder: Ladder) -> DebugSession:
         await ladder.open_files((recording,))
@@ -44,23 +64,26 @@ def replay_and_print(recording: Path, *, json_wanted: bool) -> int:
             raise RecordingInvalid(f"{recording.name} opened nothing")
         return ladder.active
 
-    _stand(play, json_wanted, None)
+    _stand(play, show)
     return 0
 
 
 def _stand(
     start: Callable[[Ladder], Awaitable[DebugSession]],
-    json_wanted: bool,
-    record: str | None,
+    show: Show,
+    record: str | None = None,
     *,
     runs: bool = False,
 ) -> DebugState:
-    """Open something, wait until it stands or has ended, print what is there; returns the state as it was then."""
+    """Open something, wait until it stands or has ended, show what is there; returns the state as it was then."""
 
     async def work(ladder: Ladder) -> DebugState:
         session = await start(ladder)
         session.show_rows(frames=_FRAMES, variables=_VARIABLES)
-        with passing_input(session.type_to_program) if runs else nullcontext():
+        with ExitStack() as stack:
+            if runs:
+                stack.enter_context(passing_input(session.type_to_program))
+                stack.enter_context(interrupting(session))
             await session.at_rest()
         state = session.state
         if state.frames.more:
@@ -68,11 +91,8 @@ def _stand(
         if state.variables.more:
             await session.select_frame(state.selected_frame)
             await session.at_rest()
-        if json_wanted:
-            print_json(session_json(state))
-        else:
-            print_lines(session_lines(state))
-        # Closing the engine changes the state that is printed above.
+        show(state)
+        # Closing the engine changes the state that is shown above.
         return replace(state)
 
     return with_ladder(work, record=record)
