@@ -54,6 +54,12 @@ class Watched:
             await self._moved.wait()
         return self.program
 
+    async def until(self, so: Callable[[], bool]) -> None:
+        """Wait until something that events change is so."""
+        while not so():
+            self._moved.clear()
+            await self._moved.wait()
+
     @property
     def console(self) -> str:
         return "".join(event.text for event in self.events if isinstance(event, ConsoleOutput))

@@ -183,3 +183,26 @@ async def test_another_threads_breakpoint_during_a_step_is_a_change_of_focus(wat
     assert stop.focus is not None
     assert stop.focus.index("thread") != 1
     assert watched.debugger.events.threads >= 400
+
+
+async def test_what_was_typed_and_is_not_done_is_pending_and_can_be_interrupted(watched, compiled) -> None:
+    await stop_at(watched, compiled("steps"), "main")
+    for endless in ("while 1", "python import time; time.sleep(600)"):
+        await watched.debugger.console(endless)
+        if endless == "while 1":
+            # It asks for more lines: it waits for the user, not the user for it.
+            assert watched.debugger.pending() == []
+            await watched.debugger.console("set $n = 1")
+            endless = "end"
+            await watched.debugger.console(endless)
+        [(text, age)] = watched.debugger.pending()
+        assert text == endless
+        assert age > 0
+        await watched.debugger.interrupt()
+        await watched.until(lambda: not watched.debugger.pending())
+    await watched.debugger.console("commands 1")
+    await watched.debugger.interrupt()
+    await watched.until_console("Quit")
+    await watched.debugger.console("print 6 * 7")
+    assert "= 42" in await watched.until_console("= 42")
+    assert watched.debugger.pending() == []

@@ -8,7 +8,7 @@ from collections import deque
 
 from ladder_backends.text import clean
 
-_PROMPT = re.compile(r"(?:^|\n)(?:\([\w.-]+\) |>+)\Z")
+_PROMPT = re.compile(r"(?:^|\n)(?:\([\w.-]+\) | *>+)\Z")
 _QUESTION = re.compile(r"(?:\[[^\]\n]*\]|\([^)\n]*\bor\b[^)\n]*\)|--Type <RET>[^\n]*--) ?\Z")
 _TAIL = 200
 

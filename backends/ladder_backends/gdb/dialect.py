@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
@@ -114,6 +115,7 @@ class GdbDialect(Debugger):
         self._console_idle = asyncio.Event()
         self._following: asyncio.Task[None] | None = None
         self._expect_prompt = False
+        self._typed, self._typed_at = "", 0.0
         self._program_size: tuple[int, int] | None = None
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
@@ -240,8 +242,13 @@ class GdbDialect(Debugger):
             await self._mi.close()
 
     def pending(self) -> Sequence[tuple[str, float]]:
-        """Commands without an answer."""
-        return [(command.text, command.age) for command in self._mi.pending()] if self._mi is not None else []
+        """Commands without an answer, and what was typed into the command line and is not done."""
+        if self._mi is None:
+            return []
+        waiting = [(command.text, command.age) for command in self._mi.pending()]
+        if self._expect_prompt and not self.events.running and not self._command_line.waits:
+            waiting.append((clean_line(self._typed), time.monotonic() - self._typed_at))
+        return waiting
 
     def _ended(self, status: int | None, expected: bool) -> None:
         self.events.running = False
@@ -408,6 +415,7 @@ class GdbDialect(Debugger):
             self.emit(ConsoleOutput(prompt))
         self._console_idle.clear()
         self._expect_prompt = True
+        self._typed, self._typed_at = text, time.monotonic()
         self._mi.send(Channel.CLI, (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2.0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -9,7 +10,7 @@ from textual.screen import Screen
 
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
-from ladder_backends.session.state import Run
+from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.choice import ChoiceScreen, Option
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 INTERRUPT_TWICE = 2.0
 """Seconds within which a second Ctrl-C offers more than an interrupt."""
+
+_PROMPT = re.compile(r"\([\w.-]+\) ?")
 
 _BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
 
@@ -57,6 +60,12 @@ def read_place(text: str) -> int | Focus:
     elif plain:
         named = {"thread": plain[0], **named}
     return Focus.of(**{level: named[level] for level in ("block", "thread") if level in named})
+
+
+def _asks(debug: DebugState) -> bool:
+    """Whether the engine waits in the middle of a command: for more lines of it, or for an answer."""
+    last = debug.console[-1] if debug.console else ""
+    return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
 class Commands(Screen[None]):
@@ -184,7 +193,7 @@ class Commands(Screen[None]):
         if twice:
             app.offer_more()
             return
-        busy = debug is not None and debug.run in (Run.RUNNING, Run.STARTING)
+        busy = debug is not None and (debug.run in (Run.RUNNING, Run.STARTING) or _asks(debug))
         if session is not None and (busy or session.pending()):
             app.work(session.interrupt())
         else:
