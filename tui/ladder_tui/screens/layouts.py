@@ -81,9 +81,9 @@ HOST: dict[str, Part] = {
             share=3,
         ),
         _columns(
-            Slot(("console",), share=3),
-            Slot(("program", "findings", "grid"), share=2),
-            Slot(("breakpoints",), share=2),
+            Slot(("console",), share=4),
+            Slot(("program", "findings", "grid"), share=3),
+            Slot(("breakpoints",), share=3),
         ),
     ),
 }
@@ -118,7 +118,7 @@ DEVICE: dict[str, Part] = {
             _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=3),
             share=3,
         ),
-        _columns(Slot(("console",), share=3), Slot(("program",), share=2), Slot(("breakpoints",), share=2)),
+        _columns(Slot(("breakpoints",), share=3), Slot(("console",), share=4), Slot(("program",), share=3)),
     ),
 }
 """Layouts of the sanitizer and GPU rungs by size class."""
