@@ -21,6 +21,8 @@ from ladder_tui.cli.session_text import session_json, session_lines
 
 Show: TypeAlias = Callable[[DebugState], None]
 
+_NOT_STARTED = "the program did not start"
+_SIGNALLED = ("SIG", "interrupted")
 _FRAMES = 50
 _VARIABLES = 100
 
@@ -42,11 +44,15 @@ def show_nothing(state: DebugState) -> None:
 def run_to_the_end(
     target: LaunchTarget, show: Show, *, debugger: str | None = None, record: str | None = None
 ) -> int:
-    """Run a program until it ends or stops; exit code 1 where a signal or an error status ended it."""
+    """Run a program to its end or stop: 1 where a signal or an error status ended it, 2 where it never began."""
     state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), show, record, runs=True)
+    if state.run is Run.EXITED and state.exit_code is None and not state.fault:
+        # Neither a status nor a signal: it never was there.
+        return 2
     if state.run is Run.EXITED:
         return 0 if state.exit_code == 0 else 1
-    return 1 if state.fault or state.run is not Run.STOPPED else 0
+    asked = state.run is Run.STOPPED and state.run_detail.startswith(("breakpoint", "watchpoint"))
+    return 0 if asked and not state.fault else 1
 
 
 def open_and_show(target: Target, show: Show, *, record: str | None = None) -> int:
