@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -147,3 +151,45 @@ def test_what_the_engine_warns_of_is_told_to_a_person_too(ladder_tui, gdb, tmp_p
     assert (
         "note   warning: core file may not match specified executable" in ladder_tui("core", core, "/bin/true").out
     )
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGSTOP", "SIGTRAP", "SIGTERM", "SIGUSR1", "SIGSEGV", "SIGKILL"])
+def test_any_signal_of_the_program_itself_is_1(ladder_tui, gdb, number: str) -> None:
+    answer = ladder_tui("run", sys.executable, "-c", f"import os, signal; os.kill(os.getpid(), signal.{number})")
+    assert (answer.code, answer.err) == (1, "")
+
+
+def test_a_program_that_never_started_is_2(ladder_tui, gdb, tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "loader").write_text("no loader")
+    command = ["gcc", "p.c", "-o", "p", f"-Wl,--dynamic-linker={tmp_path / 'loader'}"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    answer = ladder_tui("run", "./p")
+    assert answer.code == 2
+    assert "the program did not start: During startup program exited" in answer.out
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_program_that_is_interrupted_shows_where_it_was(gdb, tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "hang.c").write_text(
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        'static void wait_for_it(int rank) { puts("began"); fflush(stdout); for (;;) sleep(rank); }\n'
+        "int main(void) { wait_for_it(7); }\n"
+    )
+    subprocess.run(["gcc", "-g", "hang.c", "-o", "hang"], cwd=tmp_path, check=True, timeout=60)
+    began = tmp_path / "began.jsonl"
+    command = [sys.executable, "-m", "ladder_tui", "run", "--record", str(began), "./hang"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    ) as run:
+        said = base64.b64encode(b"began")[:6].decode()
+        told = f'"ch":"program","d":"<","b64":"{said}'
+        while not (began.exists() and told in began.read_text().replace(" ", "")):
+            time.sleep(0.05)
+            assert run.poll() is None
+        run.send_signal(number)
+        out, _ = run.communicate(timeout=60)
+    assert run.returncode == 1
+    assert out.startswith("began\n")
+    assert "hang: interrupted" in out
+    assert "wait_for_it (rank=7) at hang.c:3" in out
