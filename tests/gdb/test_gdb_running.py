@@ -200,6 +200,11 @@ async def test_what_was_typed_and_is_not_done_is_pending_and_can_be_interrupted(
         assert age > 0
         await watched.debugger.interrupt()
         await watched.until(lambda: not watched.debugger.pending())
+    # An interrupt in the middle of a flood may be lost in the engine: one is enough all the same.
+    for line in ("while 1", "print 1", "end"):
+        await watched.debugger.console(line)
+    await watched.debugger.interrupt()
+    await watched.until(lambda: not watched.debugger.pending())
     await watched.debugger.console("commands 1")
     await watched.debugger.interrupt()
     await watched.until_console("Quit")

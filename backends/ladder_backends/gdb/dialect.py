@@ -54,6 +54,8 @@ from ladder_backends.text import clean_line
 TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
 """Makes the transport to an engine: a process on terminals, a recording, or a recorder round another."""
 
+_MORE_INTERRUPTS, _INTERRUPT_AGAIN = 10, 0.3
+"""How often, and after how many seconds each, a busy command line is interrupted again."""
 RESUME_DEADLINE = 60.0
 """Seconds until an engine must have accepted to run; loading symbols of a large program is part of it."""
 
@@ -303,7 +305,15 @@ class GdbDialect(Debugger):
                 # It stopped by itself in the same instant.
                 pass
         elif self.pending() or self._expect_prompt:
+            typed_at = self._typed_at
             self.interrupt_engine()
+            # The engine loses an interrupt that comes at the wrong moment of a loop or of its Python.
+            for _ in range(_MORE_INTERRUPTS):
+                await asyncio.sleep(_INTERRUPT_AGAIN)
+                done = not self._expect_prompt or self._command_line.waits or self.events.running
+                if done or typed_at != self._typed_at or not self.started:
+                    return
+                self.interrupt_engine()
 
     # -- breakpoints
 
