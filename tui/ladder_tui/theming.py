@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -205,15 +205,24 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
     return ThemeSource(name, dark, merged["colors"], merged["styles"], merged["ansi16"], merged["mono"])
 
 
-@functools.cache
-def _known_names() -> frozenset[str]:
-    return frozenset(tomllib.loads(read_theme("base"))["ansi16"])
+@functools.lru_cache(maxsize=16)
+def _parse(text: str, origin: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ThemeInvalid(f"the theme file {clean_line(origin)} is not TOML", clean_line(str(error))) from error
+
+
+def _known_names() -> Set[str]:
+    names: dict[str, Any] = _parse(read_theme("base"), "base.toml")["ansi16"]
+    return names.keys()
 
 
 def _check_names(name: str, merged: Mapping[str, Mapping[str, Any]]) -> None:
+    known = _known_names()
     for table in _TABLES[1:]:
         for key, look in merged[table].items():
-            if key not in _known_names():
+            if key not in known:
                 raise ThemeInvalid(
                     f"theme {clean_line(name)!r}: [{table}] has no style called {clean_line(key)!r}",
                     remedy="see base.toml for the names",
