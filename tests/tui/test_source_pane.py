@@ -26,7 +26,7 @@ CODE = [
 
 def values(current: int, *variables: Variable) -> dict[int, list[str]]:
     shown = inline_values(CODE, current, variables)
-    return {line: [f"{cell.text}{'?' if again else ''}" for cell, again in cells] for line, cells in shown.items()}
+    return {line: [f"{cell.text}{'?' if spare else ''}" for cell, spare in cells] for line, cells in shown.items()}
 
 
 def test_the_current_line_tells_all_it_names_and_a_line_above_what_no_line_between_tells() -> None:
@@ -82,7 +82,7 @@ def test_values_stop_at_the_functions_first_line() -> None:
 def test_a_value_that_cannot_be_read_says_so_and_a_long_one_is_cut() -> None:
     assert values(5, Variable("n", "", error="optimized out")) == {5: ["n=<optimized out>"]}
     [[text]] = values(5, Variable("n", "x" * 100)).values()
-    assert text.endswith("…")
+    assert text.endswith("…?")
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,15 @@ def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
 
 
 class InlineValue(NamedTuple):
-    """A value at the end of a line; `again` where the current line tells it too, and this one does not set it."""
+    """A value at the end of a line.
+
+    Attributes:
+        spare: Shown only where code leaves room: the current line tells it too and this one does not set it, or it
+            is so long that only its beginning could be shown.
+    """
 
     cell: Cell
-    again: bool = False
+    spare: bool = False
 
 
 def inline_values(
@@ -112,7 +117,10 @@ def inline_values(
         if named:
             again = here - set(_SET.findall(text)) if line != current else set()
             named.sort(key=lambda variable: (variable.name in again, _dullness(variable)))
-            shown[line] = tuple(InlineValue(_value_cell(variable), variable.name in again) for variable in named)
+            shown[line] = tuple(
+                InlineValue(_value_cell(variable), variable.name in again or len(variable.value) > _VALUE_ROOM)
+                for variable in named
+            )
         if line != current:
             told.update(variable.name for variable in named)
         if text[:1] not in ("", " ", "\t", "#") and line != current:

@@ -254,9 +254,9 @@ class SourcePane(Pane):
         kept = self.body_width * (0.6 if index == self._stands_at else 0.34) - width_of(told)
         values: list[Cell] = []
         used = 0
-        for value, again in self._values.get(index + 1, ()):
+        for value, spare in self._values.get(index + 1, ()):
             size = width_of([value]) + 2
-            if used + size <= (free if again else max(free, kept)) + (0 if told or values else 2):
+            if used + size <= (free if spare else max(free, kept)) + (0 if told or values else 2):
                 values.append(value)
                 used += size
         cells = [*values, *told]
