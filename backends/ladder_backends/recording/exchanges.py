@@ -28,6 +28,7 @@ _STOPPED = re.compile(rb"\*stopped\b")
 _RUNNING = re.compile(rb"\*running\b")
 _CLI_PROMPT = re.compile(rb"(?:\A|[\r\n])(?:\([\w.-]+\)|>) ?\Z")
 _INTERRUPT = b"\x03"
+_END_OF_INPUT = b"\x04"
 _RUNS = (b"-exec-", b"-target-attach", b"-target-select")
 
 
@@ -133,6 +134,9 @@ class _Cutter:
             for line in self._typing.feed(entry.raw):
                 self._typed = self._begin(entry, line)
                 self._typed_tail = b""
+        elif entry.channel is Channel.PROGRAM and not entry.raw.strip(_END_OF_INPUT):
+            # Where nobody types, the end of input is sent at once; a replay is not to wait for somebody to do so.
+            return
         else:
             # An interrupt, or input of the program: what the target does from here on comes of it.
             self._last = self._begin(entry, entry.raw)
