@@ -52,7 +52,9 @@ def _at_most_one(found: Sequence[Classified], kind: FileKind) -> None:
     names = [clean_line(one.path.name) for one in found if one.kind is kind]
     if len(names) > 1:
         raise TargetInvalid(
-            f"{names[0]} and {names[1]} cannot be opened together", f"both are of one kind: {kind}", "name one of them"
+            f"{names[0]} and {names[1]} cannot be opened together",
+            f"both are of one kind: {kind}",
+            "name one of them",
         )
 
 
