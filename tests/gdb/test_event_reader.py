@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from ladder_backends.errors import MalformedRecord
 from ladder_backends.gdb.event_reader import EventReader
-from ladder_backends.gdb.translation import cut_value, exit_code_of, frame_of, stop_words, variable_of
+from ladder_backends.gdb.translation import cut_value, exit_code_of, frame_of, number_of, stop_words, variable_of
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import AsyncRecord, PromptRecord, ResultRecord, StreamRecord, UnknownRecord
 from ladder_backends.model.events import (
@@ -39,8 +40,8 @@ class Reader(EventReader):
         super().__init__(self.told.append, self._thread)
 
     def _thread(self, results) -> Focus | None:
-        thread = results.get("thread-id")
-        return Focus.of(thread=int(thread)) if thread else None
+        thread = number_of(results.get("thread-id"))
+        return Focus.of(thread=thread) if thread is not None else None
 
     def lines(self, *lines: str) -> list[Event]:
         """Read lines of MI; returns the events they made."""
@@ -252,3 +253,25 @@ def test_transcripts_of_cuda_gdb_are_read_without_a_stumble(recording: Path) -> 
         text = str(event)
         assert "\x1b" not in text
         assert not isinstance(event, BreakpointsChanged) or event.bindings
+
+
+def some_value(random: Random, depth: int = 0):
+    names = ("id", "frame", "bkpt", "thread-id", "args", "line", "reason", "number", "locations", "value", "wpt")
+    choice = random.randrange(3 if depth < 3 else 1)
+    if choice == 0:
+        return random.choice(["", "1", "-1", "x", "\x1b[2J", "99999999999999999999", "<PENDING>", "1.2", "exited"])
+    if choice == 1:
+        return [some_value(random, depth + 1) for _ in range(random.randrange(3))]
+    return {name: some_value(random, depth + 1) for name in random.sample(names, random.randrange(len(names)))}
+
+
+def test_records_of_any_shape_make_events_or_nothing() -> None:
+    random = Random(7)
+    reader = Reader()
+    for _ in range(5_000):
+        name = random.choice(sorted(EventReader._READERS))
+        kind, cls = name[0], name[1:]
+        results = some_value(random)
+        reader.read(AsyncRecord(kind, cls, results if isinstance(results, dict) else {"": results}))
+    assert reader.told
+    assert not any("\x1b" in str(event) for event in reader.told)

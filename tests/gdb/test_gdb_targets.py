@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
 import signal
@@ -255,7 +256,9 @@ def spinning(compiled):
     process.stdout.readline()
     yield process
     process.kill()
-    process.wait()
+    # A tracer that still holds it would have to reap it first; waiting for that would hang a test that failed.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
     process.stdout.close()
 
 
@@ -282,7 +285,7 @@ async def test_an_attached_process_lives_on_after_close(watched, spinning, runni
     stop = await watched.next(TargetStopped)
     assert not stop.fault
     assert state_of(spinning.pid)[1] != "0"
-    with pytest.raises(TargetInvalid, match=r"gdb .* traces it already"):
+    with pytest.raises(TargetInvalid, match=r"\(process \d+\) traces it already"):
         check_process(spinning.pid)
     if running:
         await watched.debugger.resume(StepKind.CONTINUE)

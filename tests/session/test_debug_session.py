@@ -179,7 +179,7 @@ async def test_toggling_a_line_sets_and_takes_away(start, compiled) -> None:
     assert binding.state is BindingState.SET
     assert await told.session.toggle_breakpoint(f"{source}:22") is None
     assert [each.intent.location for each in told.state.breakpoints] == ["main"]
-    moved = await told.session.toggle_breakpoint(f"{source}:3")
+    moved = await told.session.toggle_breakpoint(f"{source}:17")
     assert moved is not None
     assert moved.state is BindingState.MOVED
     assert "has no code" in told.notices()[-1]
