@@ -195,3 +195,14 @@ async def test_prepare_walks_ahead(tmp_path: Path) -> None:
     finder = SourceFinder([tmp_path])
     await finder.prepare()
     assert finder.find("kernel.cu").state is SourceState.FOUND
+
+
+def test_a_program_that_is_built_again_is_of_the_edited_source(tmp_path: Path) -> None:
+    file, program = write(tmp_path / "a.c", "old\n", at=1_000), write(tmp_path / "a", at=1_001)
+    finder = SourceFinder(built=[program])
+    assert finder.find(str(file)).state is SourceState.FOUND
+    write(file, "new\nlines\n", at=2_000)
+    assert finder.find(str(file)).state is SourceState.EDITED
+    os.utime(program, (2_001, 2_001))
+    found = finder.find(str(file))
+    assert (found.state, found.note, found.lines) == (SourceState.FOUND, "", ("new", "lines"))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
 from ladder_backends.model.frame import Place
 from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.session.sources import SourceFinder
 from ladder_backends.session.state import Change, Run
 from ladder_tui.highlight import Line, can_highlight, colour_lines, highlight, safe_start
 from ladder_tui.panes.source_gutter import breakpoint_lines, finding_lines, inline_values, same_file
@@ -223,3 +226,42 @@ async def test_sideways_scrolling_leaves_the_gutter(segfault: Any, show: Any) ->
     async with show(segfault, (60, 24)) as view:
         await view.press("right")
         assert "●  10   …f(" in view.text()
+
+
+async def test_the_text_is_that_of_the_program_through_edits_builds_and_deletion(
+    segfault: Any, show: Any, tmp_path: Path
+) -> None:
+    file, program = tmp_path / "segfault.c", tmp_path / "segfault"
+
+    def write(at: int, *lines: str) -> None:
+        file.write_text("\n".join(lines))
+        os.utime(file, (at, at))
+
+    def build(at: int) -> None:
+        program.touch()
+        os.utime(program, (at, at))
+
+    write(1_000, "void f(void)", "{", "  first();", "}", "")
+    build(1_001)
+    segfault.source = SourceFinder(built=[program]).find
+    async with show(segfault) as view:
+
+        async def stop(line: int) -> str:
+            segfault.active.state.place = Place("segfault.c", line, str(file))
+            segfault.active.state.since += 1
+            segfault.tell(Change.RUN | Change.FRAMES | Change.SOURCE)
+            await view.settle()
+            return view.text()
+
+        assert "first();" in await stop(3)
+        write(2_000, "// a new line", "void f(void)", "{", "  second();", "}", "")
+        shown = await stop(2)
+        assert "first();" in shown
+        assert "EDITED" in shown
+        build(2_001)
+        shown = await stop(3)
+        assert "second();" in shown
+        assert "first();" not in shown
+        assert "EDITED" not in shown
+        file.unlink()
+        assert "second();" in await stop(4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import enum
 import hashlib
 import re
@@ -85,7 +86,7 @@ class SourceFinder:
         self._digests = dict(digests or {})
         self._index = SourceIndex(self._roots)
         self._chosen: dict[str, Path] = {}
-        self._read: dict[Path, tuple[tuple[int, int, int], SourceFile]] = {}
+        self._read: dict[Path, tuple[tuple[float, ...], SourceFile]] = {}
 
     async def prepare(self) -> None:
         """Walk the source roots in a thread, so that the first `find` need not."""
@@ -176,7 +177,7 @@ class SourceFinder:
     def _load(self, name: str, path: Path, note: str = "", *, judge: bool = True) -> SourceFile:
         try:
             status = path.stat()
-            signature = (status.st_mtime_ns, status.st_size, status.st_ino)
+            signature = (status.st_mtime_ns, status.st_size, status.st_ino, self._made_at)
             known = self._read.get(path)
             if known is not None and known[0] == signature:
                 return replace(known[1], name=name, note=known[1].note or note)
@@ -192,6 +193,14 @@ class SourceFinder:
         source = self._judge(name, path, raw, status.st_mtime if judge else None)
         self._read[path] = (signature, source)
         return replace(source, note=source.note or note)
+
+    @property
+    def _made_at(self) -> float:
+        """When the first file of those made from the sources was made; 0 where none of them exists."""
+        for made in self._built:
+            with contextlib.suppress(OSError):
+                return made.stat().st_mtime
+        return 0.0
 
     def _judge(self, name: str, path: Path, raw: bytes, changed: float | None) -> SourceFile:
         if b"\0" in raw[:8192]:

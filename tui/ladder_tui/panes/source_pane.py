@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,6 +35,7 @@ class _Text:
 
     def __init__(self, source: SourceFile) -> None:
         self.source = source
+        self.as_built = source.state is SourceState.FOUND
         self.lines = [expand(line) for line in source.lines]
         self.colours: list[Line | None] = [None] * len(self.lines)
         self.colouring = False
@@ -120,11 +122,19 @@ class SourcePane(Pane):
     def _load(self, place: Place) -> _Text:
         key = (place.file, place.fullname)
         text = self._kept.get(key)
-        if text is None:
-            text = _Text(self.ladder.source(*key, place.line))
-            if len(self._kept) >= _KEPT_FILES:
-                self._kept.pop(next(iter(self._kept)))
-            self._kept[key] = text
+        if text is None or text.source.path is not None or not text.lines:
+            # It may have been edited, and the program built again, since it was read; the finder reads only then.
+            source = self.ladder.source(*key, place.line)
+            if text is not None and text.as_built and source.state is SourceState.EDITED:
+                # What was read before the edit is what the program was built from.
+                text.source = replace(source, lines=text.source.lines)
+            elif text is None or (source.lines and source.lines is not text.source.lines):
+                self._kept.pop(key, None)
+                if len(self._kept) >= _KEPT_FILES:
+                    self._kept.pop(next(iter(self._kept)))
+                text = self._kept[key] = _Text(source)
+            elif source.lines or not text.lines:
+                text.source = source
         if not text.colouring and text.lines and can_highlight(basename(place.file)):
             text.colouring = True
             self.ladder_app.run_worker(self._colour(text, place.line - 1), exit_on_error=False)
