@@ -215,7 +215,7 @@ async def test_bad_files_are_refused_and_the_ladder_stands(ladder, tmp_path, com
     empty.write_bytes(b"")
     for paths, why in (
         ((empty,), r"is empty \(0 bytes\)"),
-        ((tmp_path / "no",), "cannot be read"),
+        ((tmp_path / "no",), "does not exist"),
         ((), "no file"),
     ):
         with pytest.raises(LadderError, match=why):

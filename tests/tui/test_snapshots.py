@@ -83,8 +83,7 @@ async def test_an_ambiguous_source_is_asked_for(segfault: Any, show: Any, shots:
     segfault.sources["segfault.c"] = SourceFile(
         "segfault.c", SourceState.AMBIGUOUS, candidates=paths, note="2 files are called segfault.c: choose one"
     )
-    # Wide enough for the folders of a test, which are deep under xdist.
-    async with show(segfault, (200, 60)) as view:
+    async with show(segfault, (80, 24)) as view:
         assert "AMBIGUOUS" in view.text()
         assert "one/segfault.c" in view.text()
         await view.press("down", "enter")

@@ -23,7 +23,7 @@ from ladder_tui.panes.source_gutter import (
     same_file,
 )
 from ladder_tui.widgets.line_view import Hit, Title
-from ladder_tui.widgets.row import Cell, Row, cut, width_of
+from ladder_tui.widgets.row import Cell, Row, cut, cut_front, width_of
 
 _BLANK = Cell(" ")
 _KEPT_FILES = 12
@@ -224,7 +224,7 @@ class SourcePane(Pane):
         assert text is not None
         if not text.lines:
             candidate = self._candidates[index]
-            return Row((Cell(str(candidate)),), target=candidate)
+            return Row((Cell(cut_front(str(candidate), self.body_width)),), target=candidate)
         line = index + 1
         current = index == self._stands_at
         digits = max(3, len(str(len(text.lines))))

@@ -80,6 +80,12 @@ def cut(text: str, room: int) -> str:
     return set_cell_size(text, room - 1).rstrip() + "…"
 
 
+def cut_front(text: str, room: int) -> str:
+    """Like `cut`, for a path: its end, which tells it from others, is what stays."""
+    surplus = size_of(text) - room
+    return text if surplus <= 0 else "…" + skip_cells(text, surplus + 1)
+
+
 def skip_cells(text: str, count: int) -> str:
     """Text without its first `count` cells; half of a wide character becomes a space."""
     if text.isascii():
