@@ -18,7 +18,7 @@ from ladder_backends.errors import DeadlinePassed
 from ladder_backends.mi import session as session_module
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.session import MiSession
-from ladder_backends.mi.transport import EngineCommand
+from ladder_backends.mi.transport import Channel, EngineCommand
 
 from .engines import WAITER, Engine
 
@@ -77,6 +77,14 @@ def alive(pid: int) -> bool:
 def tracer(pid: int) -> int:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("TracerPid")).split()[1])
+
+
+def tracer_of(pid: int) -> int:
+    """Like `tracer`; 0 for a process that is gone."""
+    try:
+        return tracer(pid)
+    except OSError:
+        return 0
 
 
 def eventually(true: Callable[[], bool], seconds: float = 20) -> bool:
@@ -168,20 +176,47 @@ def stubborn(tmp_path: Path) -> Path:
     return engine
 
 
-async def test_an_engine_that_does_not_end_is_told_and_not_signalled(stubborn: Path) -> None:
-    transport = PtyTransport(EngineCommand("gdb", [str(stubborn)]), patience=0.2)
-    ends: list[int | None] = []
-    await transport.open(lambda channel, chunk: None, ends.append)
-    pid = transport.pid
+async def stuck(engine_path: Path, program: str, *options: str) -> tuple[Engine, int]:
+    """A real engine that hears nothing, not even the end of its terminals, since it works on what was typed."""
+    engine = Engine(engine_path, *([program] if not options else []))
+    engine.transport._patience = 0.5
+    await engine.start()
+    for command in options or ("-exec-run",):
+        await engine.session.command(command, deadline=20)
+    pid = engine.transport.pid
     assert pid is not None
-    await asyncio.sleep(0.1)
-    with pytest.raises(DeadlinePassed, match=rf"process {pid}.*has not ended"):
-        await transport.close()
-    assert alive(pid)
-    assert ends == []
-    os.kill(pid, signal.SIGKILL)
-    await transport.close()
-    assert ends == [-signal.SIGKILL]
+    engine.session.send(Channel.CLI, b"while 1\nset $n = 1\nend\n")
+    with pytest.raises(DeadlinePassed):
+        while True:
+            await engine.session.command("-gdb-show version", deadline=0.5)
+    return engine, pid
+
+
+async def test_an_engine_that_holds_an_attached_process_is_told_of_and_not_signalled(
+    engine_path: Path, compiled: Any
+) -> None:
+    waiter = subprocess.Popen([str(compiled("waiter", WAITER))])  # noqa: ASYNC220
+    try:
+        engine, pid = await stuck(engine_path, "", f"-target-attach {waiter.pid}")
+        with pytest.raises(DeadlinePassed, match=rf"process {pid}.*has not ended.*attached to"):
+            await engine.transport.close()
+        assert tracer(waiter.pid) == pid
+        assert engine.ends == []
+        os.kill(pid, signal.SIGINT)
+        await engine.until(lambda: engine.ends)
+        assert eventually(lambda: tracer(waiter.pid) == 0)
+        assert waiter.poll() is None
+    finally:
+        waiter.kill()
+        waiter.wait()
+
+
+async def test_an_engine_that_holds_what_it_launched_ends_with_it(engine_path: Path, compiled: Any) -> None:
+    engine, pid = await stuck(engine_path, str(compiled("waiter", WAITER)))
+    program = next(int(entry) for entry in os.listdir("/proc") if entry.isdigit() and tracer_of(int(entry)) == pid)
+    await engine.transport.close()
+    assert engine.ends == [(-signal.SIGKILL, False)]
+    assert eventually(lambda: not alive(program))
 
 
 async def test_an_expendable_engine_that_does_not_end_is_ended(stubborn: Path) -> None:

@@ -17,6 +17,7 @@ from ladder_backends.errors import (
     EngineDied,
     EngineError,
     EngineMissing,
+    LadderError,
     NotRecorded,
     TargetInvalid,
 )
@@ -241,6 +242,10 @@ class GdbDialect(Debugger):
         if self._following is not None:
             self._following.cancel()
         if self._mi is not None:
+            if self.started and self.pending() and not self.events.running:
+                # It would work on, deaf to the end of its terminals.
+                with contextlib.suppress(LadderError):
+                    await self.interrupt()
             await self._mi.close()
 
     def pending(self) -> Sequence[tuple[str, float]]:

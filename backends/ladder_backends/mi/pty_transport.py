@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 
 from ladder_backends.errors import DeadlinePassed, EngineMissing
 from ladder_backends.mi.environment import engine_environment
+from ladder_backends.mi.tracees import attached_tracees
 from ladder_backends.mi.transport import Channel, Ended, EngineCommand, Receive
 from ladder_backends.text import clean_line
 
@@ -156,7 +157,7 @@ class PtyTransport:
         """Close all terminals together and wait for the engine.
 
         Raises:
-            DeadlinePassed: The engine has not ended; it was not signalled, because it may hold a target.
+            DeadlinePassed: The engine has not ended; it was not signalled, because it holds an attached target.
         """
         self._close_terminals()
         if self._process is None or self._over.is_set():
@@ -165,14 +166,15 @@ class PtyTransport:
             await asyncio.wait_for(self._over.wait(), self._patience)
             return
         pid = self._process.pid
-        if self.command.expendable:
+        if self.command.expendable or attached_tracees(pid) == []:
+            # What it launched itself ends with it, and was to end now.
             self._process.kill()
             await self._over.wait()
             return
         raise DeadlinePassed(
             f"{self.command.engine} (process {pid}) has not ended",
-            f"it was asked to {self._patience:g} s ago and may still hold its target",
-            "wait for it; killing it kills the target",
+            f"it was asked to {self._patience:g} s ago and still holds the process it was attached to",
+            "wait for it; killing it kills that process",
         )
 
     def _make_terminals(self) -> tuple[str, ...]:
