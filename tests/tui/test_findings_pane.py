@@ -47,6 +47,14 @@ async def test_the_lane_and_its_map(
         await shots.both(pilot, f"lane-{size[0]}x{size[1]}")
 
 
+async def test_the_bug_is_in_view_above_its_first_lane(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
+    gpu_dump.state.selected_finding = 0
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert line_with(app, "read 4 B out of bounds") < line_with(app, "(232,0,0)")
+
+
 async def test_a_click_on_a_lane_jumps_there(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
     app = make_app(gpu_dump)
     async with app.run_test(size=(120, 40)) as pilot:

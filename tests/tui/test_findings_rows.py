@@ -180,6 +180,9 @@ def test_filter_by_words_of_the_bug_or_of_the_lane() -> None:
     rows.arrange(query="VADD (3,0,0)")
     # 232 lanes of block 3, and thread 3 of each of the blocks before it.
     assert sum(len(rows._members(bug)) for bug in rows._groups) == 235
+    rows.arrange(query="240")
+    # Thread 240 of each of the blocks before block 3, which ends at 231.
+    assert sum(len(rows._members(bug)) for bug in rows._groups) == 3
     rows.arrange(query="nothing like it")
     assert len(rows) == 0
     assert rows.position(FindingTarget(Part.TITLE, "g0", 0)) is None

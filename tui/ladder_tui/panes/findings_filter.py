@@ -12,6 +12,7 @@ from ladder_backends.sanitizer import offset_words
 from ladder_tui.panes.findings_words import lane_words
 
 _NUMERIC = re.compile(r"(?:base)?[0-9a-fx(),+-]+")
+_COORDINATE_DIGITS = 10
 _COORDINATE = re.compile(r"\(\d+(?:,\d+){0,2}\)")
 
 
@@ -60,4 +61,8 @@ def _test(word: str) -> Callable[[Finding], bool] | None:
         return lambda finding: any(word in part for side in finding.sides for part in lane_words(side))
     if word.startswith(("base", "+", "-")):
         return lambda finding: word in offset_words(finding)
+    if word.isdecimal() and len(word) <= _COORDINATE_DIGITS:
+        # A number alone is what a person reads off a lane; in an address it would be found by chance.
+        number = int(word)
+        return lambda finding: any(number in (*(side.block or ()), *(side.thread or ())) for side in finding.sides)
     return lambda finding: word in finding.address

@@ -92,7 +92,7 @@ class FindingsPane(Pane):
             self._later = None
         state = self.ladder.state
         before = self._target_at_cursor()
-        offset = self.cursor - self.top
+        offset: int | None = self.cursor - self.top
         if state.report is not self._report:
             self._report, before = state.report, None
             self.cursor = self.top = 0
@@ -101,7 +101,9 @@ class FindingsPane(Pane):
         if state.selected_finding != self._selected:
             self._selected = state.selected_finding
             if self._selected is not None:
-                before = self._rows.target_of(self._selected) or before
+                # Scrolled no further than it takes to see the lane: its bug is the row above.
+                before, offset = self._rows.target_of(self._selected) or before, None
+                self._follow_cursor = True
         self._stand_on(before, offset)
 
     def _room(self) -> int:
@@ -119,10 +121,10 @@ class FindingsPane(Pane):
         target = self.row(self.cursor).target if self.row_count else None
         return target if isinstance(target, FindingTarget) else None
 
-    def _stand_on(self, target: FindingTarget | None, offset: int) -> None:
+    def _stand_on(self, target: FindingTarget | None, offset: int | None) -> None:
         position = self._rows.position(target) if target is not None else None
         if position is not None:
-            self.top = max(0, position - offset)
+            self.top = self.top if offset is None else max(0, position - offset)
             self.cursor = position
         self.update()
 

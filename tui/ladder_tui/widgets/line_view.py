@@ -271,7 +271,7 @@ class LineView(Widget, can_focus=True):
     def _keep_in_view(self) -> int:
         count, height = self.row_count, self.body_height
         self.cursor = max(0, min(self.cursor, count - 1))
-        if self.HAS_CURSOR and self._follow_cursor:
+        if self.HAS_CURSOR and self._follow_cursor and height > 0:
             if self.cursor < self.top:
                 self.top = self.cursor
             elif self.cursor >= self.top + height:
