@@ -205,6 +205,12 @@ async def test_q_asks_before_it_ends_something(segfault: Any, show: Any) -> None
     assert segfault.asked[-1] == ("close",)
 
 
+async def test_y_answers_the_question_to_leave_too(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        await view.press("q", "y")
+        assert not view.app.is_running
+
+
 async def test_q_does_not_ask_where_nothing_would_end(gpu_dump: Any, show: Any) -> None:
     async with show(gpu_dump) as view:
         await view.press("q")

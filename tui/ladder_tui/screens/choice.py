@@ -23,12 +23,14 @@ class Option(NamedTuple):
         key: The letter that chooses it.
         value: What the dialog returns.
         note: A few more words, muted.
+        also: Another letter that chooses it.
     """
 
     key: str
     label: str
     value: str
     note: str = ""
+    also: str = ""
 
 
 class ChoiceList(Widget, can_focus=True):
@@ -119,6 +121,6 @@ class ChoiceScreen(ModalScreen[str]):
             self._list.refresh()
         else:
             for option in self.options:
-                if event.character == option.key or event.key == option.key:
+                if event.key == option.key or (event.character or event.key) in (option.key, option.also):
                     self.dismiss(option.value)
                     return

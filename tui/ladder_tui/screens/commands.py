@@ -308,7 +308,7 @@ class Commands(Screen[None]):
         titles = ", ".join(state.title or state.rung for state in live)
         question = ChoiceScreen(
             f"Leave? {titles}",
-            (Option("q", "leave", "leave"), Option("n", "stay", "")),
+            (Option("q", "leave", "leave", also="y"), Option("n", "stay", "")),
             home.palette,
             why="Launched programs end with the console; attached ones live on.",
         )
