@@ -127,6 +127,14 @@ async def test_a_report_alone_says_what_is_missing(ladder, vector_add: Opened) -
     assert outcome.alternatives
 
 
+async def test_a_race_report_asks_for_no_dump_that_racecheck_does_not_write(ladder) -> None:
+    await ladder.open_files((find_demo("race").path,))
+    assert ladder.state.report is not None
+    outcome = await ladder.jump(ladder.state.report.findings[0])
+    assert "racecheck writes none" in outcome.reason
+    assert "--generate-coredump" not in outcome.reason
+
+
 async def test_without_cuda_gdb_the_recording_answers_and_says_so(ladder, monkeypatch, vector_add: Opened) -> None:
     monkeypatch.setenv("LADDER_CUDA_GDB", "/no/such/cuda-gdb")
     if not vector_add.recordings:

@@ -198,10 +198,13 @@ class Ladder:
         if self._dump is None:
             if session is not None and session.target is not None:
                 return session
+            racecheck = self.state.report is not None and self.state.report.tool == "racecheck"
             raise EngineMissing(
                 "there is no GPU core dump to jump into",
-                "the report alone holds no values",
-                "run the sanitizer with --generate-coredump, and open its dump with the report",
+                "racecheck writes none" if racecheck else "the report alone holds no values",
+                "break on the line of the hazard under cuda-gdb"
+                if racecheck
+                else "run the sanitizer with --generate-coredump, and open its dump with the report",
             )
         if session is None or session.state.run is Run.DEAD:
             session = await self._place_dump_session()
