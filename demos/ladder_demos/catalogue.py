@@ -46,7 +46,7 @@ DEMOS: tuple[Demo, ...] = (
     Demo(
         "vector-add",
         "24 threads run past the end of a vector (H200)",
-        "24 findings; Enter stands in the lane: line 10, i = 1000, n = 1000",
+        "Enter on a finding: its lane, line 10, i = 1000, n = 1000",
         "sanitizer",
         DemoKind.CASE,
         "cases/vector-add.ladder",
@@ -102,7 +102,7 @@ DEMOS: tuple[Demo, ...] = (
     Demo(
         "triton-oob",
         "a Triton kernel without a mask",
-        "findings with lines of a .py file; the dump needs no executable",
+        "lines of a .py file; the dump needs no executable",
         "sanitizer",
         DemoKind.CASE,
         "cases/triton-oob.ladder",

@@ -60,7 +60,7 @@ def test_help_names_every_command(ladder_tui) -> None:
     assert (answer.code, answer.err) == (0, "")
     for name in COMMANDS:
         assert f"\n  {name} " in answer.out
-    assert all(len(line) <= 110 for line in answer.out.splitlines())
+    assert all(len(line) <= 80 for line in answer.out.splitlines())
 
 
 @pytest.mark.parametrize("name", COMMANDS)

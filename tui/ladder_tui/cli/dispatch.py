@@ -68,8 +68,9 @@ def _show_help() -> int:
         "       ladder-tui COMMAND [OPTIONS] ...",
         "       ladder-tui",
         "",
-        "A debugging console for the failures below the framework: from a sanitizer finding into its GPU lane,",
-        "and gdb on a crash. Without arguments it opens the start screen.",
+        "A debugging console for the failures below the framework: from a sanitizer",
+        "finding into its GPU lane, and gdb on a crash. Without arguments it opens the",
+        "start screen.",
         "",
         "commands:",
     ]
@@ -84,12 +85,13 @@ def _show_help() -> int:
         "options:",
         f"  {'--json':{width}}  print JSON for machines; opens no screen",
         f"  {'--tui':{width}}  open the screen for a command that prints",
-        f"  {'--rung NAME':{width}}  debug with gdb or cuda-gdb instead of choosing by the program",
+        f"  {'--rung NAME':{width}}  gdb or cuda-gdb, instead of by the program",
         f"  {'--record FILE':{width}}  record the engine's streams",
         f"  {'--theme NAME':{width}}  dark, light, or a theme of your own",
         f"  {'--version, --help':{width}}  and COMMAND --help",
         "",
-        "exit codes: 0 fine, 1 something was found, 2 could not run (the reason is on standard error)",
+        "exit codes: 0 fine, 1 something was found, 2 could not run (standard error",
+        "says why)",
         f"not in this version: {', '.join(LATER)}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
