@@ -91,6 +91,19 @@ async def test_lanes_that_are_not_held_are_not_reached_and_nothing_moves(ladder,
     assert ladder.state.notice.text == outcome.reason
 
 
+async def test_a_first_jump_that_fails_shows_where_the_engine_stands(ladder, cuda_gdb) -> None:
+    await ladder.open_files((CASE,))
+    outcome = await ladder.jump_to(Focus.of(block=(0, 0, 0), thread=(1, 0, 0)))
+    assert outcome.reached is None
+    session = ladder.active
+    assert session is not None
+    await session.at_rest()
+    assert session.state.focus is not None
+    assert session.state.focus["thread"] == (232, 0, 0)
+    assert {each.name: each.value for each in session.state.variables.variables}["i"] == "1000"
+    assert session.state.grid.warps
+
+
 async def test_of_jumps_pressed_together_the_last_one_counts(ladder, cuda_gdb) -> None:
     await ladder.open_files((CASE,))
     assert ladder.state.report is not None

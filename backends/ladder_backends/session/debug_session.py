@@ -319,7 +319,7 @@ class DebugSession:
         self._notifier.tell(Change.FOCUS)
 
     def show_jump(self, outcome: JumpOutcome) -> None:
-        """Show where a jump led, in one notification; where it failed, only that."""
+        """Show where a jump led, in one notification; where it failed, that, and where the engine stands."""
         state = self.state
         state.asked, state.reason, state.jump_seconds = outcome.asked or None, outcome.reason, outcome.seconds
         state.alternatives = outcome.alternatives
@@ -327,6 +327,9 @@ class DebugSession:
         if outcome.reached is not None:
             self._follower.show_jump(outcome)
             change |= Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.GRID | Change.DISASSEMBLY
+        elif self._follower.overlooked:
+            # The dump was opened for this jump, which was to look round.
+            self._follower.look_again()
         self._notifier.tell(change)
 
     def look_again(self) -> None:

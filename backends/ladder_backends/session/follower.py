@@ -54,6 +54,7 @@ class Follower:
         running: The target runs, whether that is shown already or not.
         rows: How much each stop asks for.
         looks: A stop is looked into; otherwise only that it stands is noted.
+        overlooked: What is to be seen at the last stop was not asked for.
         at_rest: Set while nothing runs and no answer is awaited.
     """
 
@@ -62,6 +63,7 @@ class Follower:
         self.running = False
         self.rows = Rows()
         self.looks = True
+        self.overlooked = False
         self.at_rest = asyncio.Event()
         self.at_rest.set()
         self._state = state
@@ -173,7 +175,8 @@ class Follower:
         self._stop_timer()
         self._drop_questions()
         if not self.looks:
-            self._show(event, FrameWindow(), VariableWindow())
+            self.overlooked = True
+            self._show(event, FrameWindow(), VariableWindow(note="reading …"))
             self._notifier.tell(_STOPPED_CHANGE)
             self.at_rest.set()
             return
@@ -243,6 +246,7 @@ class Follower:
         """Take what a jump has read; only the blocks round it are asked for, and come later."""
         state = self._state
         self._drop_questions()
+        self.overlooked = False
         self._stop += 1
         state.focus = outcome.reached
         state.frames, state.selected_frame = outcome.frames, 0
@@ -271,6 +275,7 @@ class Follower:
     def look_again(self, level: int = 0) -> None:
         """Ask for everything on screen again, as after a change of focus; `level` is the frame selected now."""
         self._drop_questions()
+        self.overlooked = False
         self._ask(self._follow_focus(level))
 
     def _ask(self, questions: Coroutine[Any, Any, None]) -> None:
