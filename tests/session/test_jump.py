@@ -124,6 +124,16 @@ async def test_a_thread_that_is_not_held(opened: Open) -> None:
     assert (await jump(debugger, nearest.focus)).exact
 
 
+async def test_a_thread_alone_is_one_of_the_block_it_stands_in(opened: Open) -> None:
+    debugger = await opened("vector-add")
+    assert (await jump(debugger, Focus.of(thread=(240, 0, 0)))).exact
+    outcome = await jump(debugger, Focus.of(thread=(3, 0, 0)))
+    assert outcome.reason == (
+        "the dump does not hold thread (3,0,0) of block (3,0,0), only its threads (232,0,0) to (255,0,0)"
+    )
+    assert outcome.alternatives[0].focus == Focus.of(kernel=0, block=(3, 0, 0), thread=(232, 0, 0))
+
+
 async def test_a_lane_of_the_same_warp_is_the_nearest(opened: Open) -> None:
     outcome = await jump(await opened("vector-add"), lane((3, 0, 0), (225, 0, 0)))
     assert outcome.alternatives[0].label == "thread (232,0,0) of the same warp"

@@ -169,6 +169,10 @@ async def _explain(
     debugger: Debugger, asked: Focus, kernel: Kernel | None, refused: FocusRefused | None
 ) -> tuple[str, tuple[Alternative, ...]]:
     block, thread = asked.dim3("block"), asked.dim3("thread")
+    if block is None and thread is not None:
+        # A thread alone is one of the block that the engine stands in.
+        here = await debugger.focus()
+        block = here.dim3("block") if here is not None else None
     if kernel is None or block is None:
         return refused.what if refused else "the engine stands on no kernel", ()
     outside = outside_grid(kernel, block, thread)
