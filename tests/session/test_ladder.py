@@ -131,6 +131,19 @@ async def test_an_engine_that_dies_is_replaced_at_the_next_jump(ladder, cuda_gdb
     assert ladder.active is not first
 
 
+async def test_the_code_stays_where_another_lane_stands_at_the_same_instruction(ladder, cuda_gdb) -> None:
+    await ladder.open_files((CASE,))
+    assert ladder.state.report is not None
+    findings = ladder.state.report.findings
+    await ladder.jump(findings[0])
+    session = ladder.active
+    assert session is not None
+    await session.load_disassembly(8)
+    outcome = await ladder.jump(findings[8])
+    assert outcome.frame is not None
+    assert outcome.frame.address in {one.address for one in session.state.disassembly}
+
+
 async def test_a_report_alone_says_what_is_missing(ladder, vector_add: Opened) -> None:
     await ladder.open_files(vector_add.reports)
     assert ladder.state.report is not None

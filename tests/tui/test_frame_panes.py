@@ -170,3 +170,14 @@ async def test_an_exited_program_leaves_nothing_behind(segfault: Any, show: Any)
         assert "□ exited exited normally" not in view.text()
         assert "□ exited normally" in view.text()
         assert "compute_total(" not in view.text().split("Stack", 1)[1].splitlines()[1].partition("│")[2]
+
+
+async def test_the_breakpoints_pane_tells_a_dump_that_comes_while_it_is_in_view(gpu_dump: Any, show: Any) -> None:
+    debug = gpu_dump.active.state
+    debug.run = Run.NOTHING
+    async with show(gpu_dump, (200, 60)) as view:
+        assert "b on a line of the source sets one" in view.text()
+        debug.run = Run.DUMP
+        gpu_dump.tell(Change.RUN)
+        await view.pilot.pause()
+        assert "a dump takes no breakpoints" in view.text()

@@ -254,7 +254,10 @@ class Follower:
         variables = VariableWindow(outcome.variables, note=outcome.note)
         state.variables = self.mark(variables, outcome.frame)
         state.grid = replace(state.grid, warps=outcome.warps)
-        state.disassembly = ()
+        # Lanes of one kernel mostly stand at one instruction: a view that has its code does not ask again.
+        address = outcome.frame.address if outcome.frame is not None else ""
+        if all(one.address != address for one in state.disassembly):
+            state.disassembly = ()
         kernel = outcome.reached.index("kernel") if outcome.reached is not None else None
         if outcome.reached is not None and not any(blocks.kernel == kernel for blocks in state.grid.blocks):
             self._ask(self._follow_blocks(kernel or 0))

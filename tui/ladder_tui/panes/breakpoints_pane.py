@@ -16,7 +16,7 @@ from ladder_tui.widgets.row import Cell, Row
 class BreakpointsPane(Pane):
     """One row each: glyph and word of its state, place, condition, hits."""
 
-    INTEREST = Change.BREAKPOINTS
+    INTEREST = Change.BREAKPOINTS | Change.RUN | Change.RUNG
     BINDINGS: ClassVar = bindings_for("breakpoints")
 
     @property
