@@ -14,18 +14,20 @@ from __future__ import annotations
 import abc
 import enum
 from collections.abc import Callable, Sequence
-from typing import ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ladder_backends.debugger.probe import Probe
-from ladder_backends.debugger.target import Target
 from ladder_backends.errors import CommandFailed
-from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
-from ladder_backends.model.events import Event
-from ladder_backends.model.focus import Dim3, Focus, FocusLevel
-from ladder_backends.model.frame import FrameWindow, Place
-from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.model.variable import Variable, VariableWindow
+
+if TYPE_CHECKING:
+    from ladder_backends.debugger.probe import Probe
+    from ladder_backends.debugger.target import Target
+    from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
+    from ladder_backends.model.events import Event
+    from ladder_backends.model.focus import Dim3, Focus, FocusLevel
+    from ladder_backends.model.frame import FrameWindow, Place
+    from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
+    from ladder_backends.model.variable import Variable, VariableWindow
 
 
 class Capability(enum.Flag):
@@ -67,7 +69,7 @@ class FocusRefused(CommandFailed):
         self.asked = asked
 
 
-Listener: TypeAlias = Callable[[Event], None]
+Listener: TypeAlias = Callable[["Event"], None]
 
 
 class Debugger(abc.ABC):

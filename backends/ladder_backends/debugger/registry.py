@@ -6,17 +6,22 @@ Names can be listed without importing anything; a debugger that fails to import 
 from __future__ import annotations
 
 import functools
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Debugger
 from ladder_backends.errors import EngineMissing
 from ladder_backends.text import clean_line
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "ladder.debuggers"
 
 
 @functools.cache
 def _entries() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 

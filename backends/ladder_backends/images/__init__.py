@@ -4,10 +4,25 @@ An engine aborts on a cut dump and takes any executable; what it does not check 
 and size bounded by the file.
 """
 
-from ladder_backends.images.elf import ElfImage, ElfInvalid
-from ladder_backends.images.fatbin import carries_device_code
-from ladder_backends.images.gpu_dump import DebugInformation, DumpKernel, GpuDump, read_gpu_dump
-from ladder_backends.images.match import DumpMatch, MatchVerdict, match_executable
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ladder_backends.exports import on_demand
+
+if TYPE_CHECKING:
+    from ladder_backends.images.elf import ElfImage, ElfInvalid
+    from ladder_backends.images.fatbin import carries_device_code
+    from ladder_backends.images.gpu_dump import DebugInformation, DumpKernel, GpuDump, read_gpu_dump
+    from ladder_backends.images.match import DumpMatch, MatchVerdict, match_executable
+else:
+    __getattr__ = on_demand(
+        __name__,
+        elf="ElfImage ElfInvalid",
+        fatbin="carries_device_code",
+        gpu_dump="DebugInformation DumpKernel GpuDump read_gpu_dump",
+        match="DumpMatch MatchVerdict match_executable",
+    )
 
 __all__ = [
     "DebugInformation",

@@ -5,20 +5,34 @@
 
 from __future__ import annotations
 
-from ladder_backends.sanitizer.build import ReportBuilder
-from ladder_backends.sanitizer.describe import (
-    allocation_line,
-    group_count,
-    headline,
-    lane_words,
-    member_line,
-    offset_words,
-    short_function,
-)
-from ladder_backends.sanitizer.read import expand, read_report, sniff
+from typing import TYPE_CHECKING
+
+from ladder_backends.exports import on_demand
 from ladder_backends.sanitizer.report_json import PROVES_NOTHING, exit_code, finding_json, report_json
-from ladder_backends.sanitizer.text_report import TextReportReader
-from ladder_backends.sanitizer.xml_report import XmlReportReader
+
+if TYPE_CHECKING:
+    from ladder_backends.sanitizer.build import ReportBuilder
+    from ladder_backends.sanitizer.describe import (
+        allocation_line,
+        group_count,
+        headline,
+        lane_words,
+        member_line,
+        offset_words,
+        short_function,
+    )
+    from ladder_backends.sanitizer.read import expand, read_report, sniff
+    from ladder_backends.sanitizer.text_report import TextReportReader
+    from ladder_backends.sanitizer.xml_report import XmlReportReader
+else:
+    __getattr__ = on_demand(
+        __name__,
+        build="ReportBuilder",
+        describe="allocation_line group_count headline lane_words member_line offset_words short_function",
+        read="expand read_report sniff",
+        text_report="TextReportReader",
+        xml_report="XmlReportReader",
+    )
 
 __all__ = [
     "PROVES_NOTHING",

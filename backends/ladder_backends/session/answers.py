@@ -12,7 +12,6 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.grid import Instruction
 from ladder_backends.model.variable import VariableWindow
-from ladder_backends.session.jump import FRAMES
 from ladder_backends.session.state import Grid
 
 PATIENCE = 0.12
@@ -49,6 +48,8 @@ def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus |
     loop = asyncio.get_running_loop()
     device = debugger.capabilities & Capability.DEVICE_FOCUS and focus is not None and "block" in focus
     if not debugger.capabilities & Capability.RUN_CONTROL:
+        from ladder_backends.session.jump import FRAMES
+
         # As many as a jump asks for, whatever the screen's size, so that a recording answers.
         frames = max(FRAMES, level + 1)
     return Answers(

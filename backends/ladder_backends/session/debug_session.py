@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability, Debugger, FocusRefused, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, Target
@@ -22,11 +23,13 @@ from ladder_backends.model.variable import Variable
 from ladder_backends.session.answers import ask_instructions, frame_at
 from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.follower import Follower
-from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
 from ladder_backends.session.titles import title_of
 from ladder_backends.text import clean_line
+
+if TYPE_CHECKING:
+    from ladder_backends.session.jump import JumpOutcome
 
 __all__ = ["DebugSession", "Subscriber"]
 

@@ -7,16 +7,14 @@ import contextlib
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ladder_backends.debugger import Debugger, Target
 from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.errors import EngineMissing, LadderError
-from ladder_backends.gdb import GdbDialect
-from ladder_backends.mi.pty_transport import PtyTransport
-from ladder_backends.mi.transport import EngineCommand, Transport
-from ladder_backends.model.provenance import Provenance
-from ladder_backends.recording import Recorder, ReplayTransport, read_recording
-from ladder_backends.session.recorded_target import recorded_target
+
+if TYPE_CHECKING:
+    from ladder_backends.debugger import Debugger, Target
+    from ladder_backends.mi.transport import EngineCommand, Transport
 
 
 class Engines:
@@ -39,8 +37,11 @@ class Engines:
             EngineMissing: No debugger of that name is installed.
         """
         kind = load_debugger(name)
-        if self._record is not None and issubclass(kind, GdbDialect):
-            return kind(self._recorded)
+        if self._record is not None:
+            from ladder_backends.gdb import GdbDialect
+
+            if issubclass(kind, GdbDialect):
+                return kind(self._recorded)
         return kind()
 
     def replay(self, name: str, recording: Path) -> Debugger:
@@ -50,6 +51,10 @@ class Engines:
             EngineMissing: The debugger cannot be played back.
             RecordingInvalid: The file is no recording.
         """
+        from ladder_backends.gdb import GdbDialect
+        from ladder_backends.model.provenance import Provenance
+        from ladder_backends.recording import ReplayTransport, read_recording
+
         kind = load_debugger(name)
         if not issubclass(kind, GdbDialect):
             raise EngineMissing(f"{name} cannot be played back", "it is no dialect of gdb")
@@ -73,6 +78,8 @@ class Engines:
         held = self._warm.pop(name, None)
         if held is None:
             return self.make(name)
+        from ladder_backends.gdb import GdbDialect
+
         debugger, starting = held
         await starting
         if isinstance(debugger, GdbDialect) and not debugger.started:
@@ -90,6 +97,8 @@ class Engines:
         Raises:
             RecordingInvalid: The file is no recording.
         """
+        from ladder_backends.recording import read_recording
+
         return read_recording(recording).engine
 
     def target_of(self, recording: Path) -> Target:
@@ -98,6 +107,9 @@ class Engines:
         Raises:
             RecordingInvalid: The file is no recording, or shows nothing.
         """
+        from ladder_backends.recording import read_recording
+        from ladder_backends.session.recorded_target import recorded_target
+
         return recorded_target(read_recording(recording))
 
     async def close(self) -> None:
@@ -110,6 +122,9 @@ class Engines:
                 await debugger.close()
 
     def _recorded(self, command: EngineCommand) -> Transport:
+        from ladder_backends.mi.pty_transport import PtyTransport
+        from ladder_backends.recording import Recorder
+
         assert self._record is not None
         self._recorded_some = True
         number = next(self._numbers)

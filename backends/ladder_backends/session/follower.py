@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.errors import EngineError, LadderError
@@ -31,11 +31,13 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
-from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
 from ladder_backends.session.state import Change, DebugState, Grid, Notice, Run
 from ladder_backends.session.value_changes import ValueChanges
+
+if TYPE_CHECKING:
+    from ladder_backends.session.jump import JumpOutcome
 
 RUNNING_AFTER = 0.05
 """Seconds without a stop after which the target is shown as running."""

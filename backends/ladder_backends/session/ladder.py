@@ -6,23 +6,23 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ladder_backends.case import Opened, open_files
-from ladder_backends.debugger import CoreTarget, Debugger, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.debugger.registry import load_debugger
+from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineMissing, LadderError
-from ladder_backends.model.finding import Finding
-from ladder_backends.model.focus import Focus
-from ladder_backends.sanitizer import read_report
-from ladder_backends.session.alternatives import alternatives_of_finding
-from ladder_backends.session.debug_session import DebugSession, Subscriber
 from ladder_backends.session.engines import Engines
-from ladder_backends.session.jump import JumpOutcome, asked_by, jump
-from ladder_backends.session.notifier import Notifier
+from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.sources import SourceFile, SourceFinder
 from ladder_backends.session.state import Change, LadderState, Notice, Run
-from ladder_backends.session.target_kind import choose_debugger
+
+if TYPE_CHECKING:
+    from ladder_backends.case.model import Opened
+    from ladder_backends.debugger.contract import Debugger
+    from ladder_backends.model.finding import Finding
+    from ladder_backends.model.focus import Focus
+    from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.jump import JumpOutcome
 
 SANITIZER = "sanitizer"
 _DUMP_RUNG = "cuda-gdb"
@@ -90,6 +90,9 @@ class Ladder:
         Raises:
             TargetInvalid, EngineMissing, EngineDied: It cannot be opened; the session stays and says why.
         """
+        # What reads files and drives engines is imported when there is something to open, after the first paint.
+        from ladder_backends.session.target_kind import choose_debugger
+
         choice = await asyncio.to_thread(choose_debugger, target)
         name = debugger or choice.debugger
         target = target if debugger else choice.target
@@ -113,6 +116,9 @@ class Ladder:
             CaseInvalid, TargetInvalid, ReportInvalid, RecordingInvalid: A file cannot be opened.
             EngineMissing: There is nothing to show without an engine, and none is installed.
         """
+        from ladder_backends.case import open_files
+        from ladder_backends.sanitizer import read_report
+
         opened = await asyncio.to_thread(open_files, list(paths))
         state = self.state
         state.case_title = opened.title
@@ -157,6 +163,8 @@ class Ladder:
 
     async def jump(self, finding: Finding, side: int = 0) -> JumpOutcome:
         """Stand in the finding's lane; state and outcome tell what was asked and what was reached."""
+        from ladder_backends.session.jump import asked_by
+
         self.state.selected_finding = finding.index
         self._notifier.tell(Change.FINDINGS)
         return await self._jump(asked_by(finding, side), finding)
@@ -166,6 +174,9 @@ class Ladder:
         return await self._jump(asked, None)
 
     async def _jump(self, asked: Focus, finding: Finding | None) -> JumpOutcome:
+        from ladder_backends.session.alternatives import alternatives_of_finding
+        from ladder_backends.session.jump import JumpOutcome, jump
+
         self._jumps += 1
         number = self._jumps
         extra = alternatives_of_finding(finding) if finding is not None else ()
@@ -239,6 +250,8 @@ class Ladder:
 
     async def _place(self, debugger: Debugger, replacement: Callable[[], Debugger]) -> DebugSession:
         """Put a debugger on its rung; what stood there is closed."""
+        from ladder_backends.session.debug_session import DebugSession
+
         session = DebugSession(debugger, replacement=replacement)
         rung = debugger.rung
         old = self.sessions.get(rung)

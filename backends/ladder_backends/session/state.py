@@ -5,16 +5,20 @@ from __future__ import annotations
 import enum
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.model.breakpoint import BreakpointBinding
-from ladder_backends.model.finding import Report
-from ladder_backends.model.focus import Focus
-from ladder_backends.model.frame import FrameWindow, Place
-from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
+from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
-from ladder_backends.session.alternatives import Alternative
+
+if TYPE_CHECKING:
+    from ladder_backends.model.breakpoint import BreakpointBinding
+    from ladder_backends.model.finding import Report
+    from ladder_backends.model.focus import Focus
+    from ladder_backends.model.frame import Place
+    from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
+    from ladder_backends.session.alternatives import Alternative
 
 
 class Change(enum.Flag):
@@ -35,6 +39,9 @@ class Change(enum.Flag):
     DISASSEMBLY = enum.auto()
     RUNG = enum.auto()
 
+
+CONSOLE_LINES = 10_000
+"""Lines of an engine's command line that are kept."""
 
 NOT_STARTED = "not started yet"
 """`run_detail` of a program that was opened and has not run."""
@@ -131,7 +138,7 @@ class DebugState:
     jump_seconds: float | None = None
     reason: str = ""
     alternatives: tuple[Alternative, ...] = ()
-    console: deque[str] = field(default_factory=lambda: deque(maxlen=10_000))
+    console: deque[str] = field(default_factory=lambda: deque(maxlen=CONSOLE_LINES))
     console_dropped: int = 0
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
     program_dropped: int = 0
