@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -107,16 +106,6 @@ def test_an_edit_while_it_is_open_is_seen(tmp_path: Path) -> None:
     write(file, "other\n", at=2_000_000)
     second = finder.find(str(file))
     assert (second.state, second.lines) == (SourceState.EDITED, ("other",))
-
-
-def test_a_digest_decides_over_the_clock(tmp_path: Path) -> None:
-    program = write(tmp_path / "prog", at=1_000_000)
-    file = write(tmp_path / "kernel.cu", at=2_000_000)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    same = SourceFinder([], built=[program], digests={"/home/user/kernel.cu": digest}).find(str(file))
-    assert same.state is SourceState.FOUND
-    other = SourceFinder([], built=[program], digests={"kernel.cu": "0" * 64}).find(str(file))
-    assert (other.state, "not what the program was built from" in other.note) == (SourceState.EDITED, True)
 
 
 def test_a_line_beyond_the_end_proves_an_edit(tmp_path: Path) -> None:

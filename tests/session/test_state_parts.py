@@ -13,8 +13,8 @@ from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.intents import IntentStore
 from ladder_backends.session.notifier import Notifier
-from ladder_backends.session.output import CONSOLE_LINES, LINE_LENGTH, PROGRAM_BYTES, OutputLog
-from ladder_backends.session.state import Change, DebugState
+from ladder_backends.session.output import LINE_LENGTH, PROGRAM_BYTES, OutputLog
+from ladder_backends.session.state import CONSOLE_LINES, Change, DebugState
 from ladder_backends.session.value_changes import ValueChanges
 
 

@@ -49,6 +49,11 @@ class FileKind(enum.StrEnum):
     SOURCE = "source file"
     UNKNOWN = "unknown"
 
+    @property
+    def phrase(self) -> str:
+        """The kind with its article: `an executable`, `a core file`."""
+        return f"{'an' if self.value[0] in 'aeiou' else 'a'} {self.value}"
+
 
 @dataclass(frozen=True, slots=True)
 class Classified:
@@ -146,8 +151,8 @@ def _inside(path: Path, head: bytes, packing: str) -> Classified:
         return Classified(path, FileKind.REPORT)
     if found.kind is FileKind.RECORDING and packing == "gzip":
         return Classified(path, FileKind.RECORDING)
-    what = found.kind if found.kind is not FileKind.UNKNOWN else "file"
-    return Classified(path, FileKind.UNKNOWN, why=f"is a {what} packed with {packing}; unpack it first")
+    what = found.kind.phrase if found.kind is not FileKind.UNKNOWN else "a file"
+    return Classified(path, FileKind.UNKNOWN, why=f"is {what} packed with {packing}; unpack it first")
 
 
 def _elf(path: Path, head: bytes) -> Classified:

@@ -15,7 +15,7 @@ own terms (unpacked from the zip, an `.xz` dump still compressed); `sha256` is o
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 FORMAT = 1
@@ -132,4 +132,4 @@ class Opened:
     executable: Path | None = None
     recordings: tuple[Path, ...] = ()
     sources: tuple[SourcePart, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()

@@ -114,4 +114,4 @@ def _take(opened: Opened, one: Classified) -> None:
         case FileKind.EXECUTABLE:
             opened.executable = one.path
         case _:
-            raise LadderError(f"{clean_line(str(one.path))} cannot be opened here", f"it is a {one.kind}")
+            raise LadderError(f"{clean_line(str(one.path))} cannot be opened here", f"it is {one.kind.phrase}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import lzma
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -18,6 +16,7 @@ from ladder_backends.case.model import Case, Part
 from ladder_backends.errors import CaseInvalid, LadderError, TargetInvalid
 from ladder_backends.paths import cache_dir
 from ladder_backends.text import clean_line
+from ladder_backends.whole_file import writing_whole
 
 _CHUNK = 1 << 20
 _XZ_SUFFIX = ".xz"
@@ -120,21 +119,14 @@ def _writing(target: Path) -> Iterator[IO[bytes]]:
     """Write beside the target and move it there whole, so that nobody ever sees half of it."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".unpacking-")
+        with writing_whole(target) as out:
+            yield out
     except OSError as error:
         raise _unwritable(error) from error
-    try:
-        with os.fdopen(handle, "wb") as out:
-            try:
-                yield out
-            except OSError as error:
-                raise _unwritable(error) from error
-        os.replace(name, target)
-    except BaseException:
+    finally:
+        # Gone again where nothing came of it.
         with contextlib.suppress(OSError):
-            os.unlink(name)
             target.parent.rmdir()
-        raise
 
 
 def _unwritable(error: OSError) -> LadderError:

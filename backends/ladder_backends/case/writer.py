@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +13,7 @@ from ladder_backends.case.bounds import MAX_MEMBERS, MAX_PART_BYTES
 from ladder_backends.case.model import FORMAT, TABLE, Origin, Role
 from ladder_backends.errors import CaseInvalid
 from ladder_backends.text import clean_line
+from ladder_backends.whole_file import writing_whole
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 20
@@ -51,20 +49,12 @@ def write_case(file: Path, title: str, parts: Sequence[NewPart], note: str = "")
     """
     _check(file, parts)
     try:
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".writing-")
-        try:
-            with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-                table = {"format": FORMAT, "title": title, "note": note, "parts": [_row(part) for part in parts]}
-                text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
-                archive.writestr(_member(TABLE), text.encode(), zipfile.ZIP_DEFLATED, 9)
-                for part in parts:
-                    _add(archive, part)
-            os.chmod(name, 0o644)
-            os.replace(name, file)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+        with writing_whole(file, mode=0o644) as stream, zipfile.ZipFile(stream, "w") as archive:
+            table = {"format": FORMAT, "title": title, "note": note, "parts": [_row(part) for part in parts]}
+            text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+            archive.writestr(_member(TABLE), text.encode(), zipfile.ZIP_DEFLATED, 9)
+            for part in parts:
+                _add(archive, part)
     except OSError as error:
         raise CaseInvalid(f"{clean_line(str(file))} cannot be written", error.strerror or str(error)) from error
 

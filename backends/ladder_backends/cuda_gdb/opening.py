@@ -11,6 +11,7 @@ from ladder_backends.case import unpack_xz
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.images import GpuDump, MatchVerdict, match_executable, read_gpu_dump
+from ladder_backends.model.frame import file_name
 from ladder_backends.text import clean_line
 
 _XZ_MAGIC = b"\xfd7zXZ\x00"
@@ -84,7 +85,7 @@ def tell_story(said: Iterable[str]) -> DumpStory:
     exception = _EXCEPTION.search(re.sub(r"(CUDA Exception:)\s+", r"\1 ", text))
     if exception is not None:
         origin = next((match for line in text.splitlines() if (match := _ORIGIN.search(line.strip()))), None)
-        at = f" at {origin['file'].rsplit('/', 1)[-1]}:{origin['line']}" if origin and origin["file"] else ""
+        at = f" at {file_name(origin['file'])}:{origin['line']}" if origin and origin["file"] else ""
         return DumpStory(f"{exception['name'].strip()}{at}", True)
     if "Assertion failed" in text:
         return DumpStory("device assertion failed", True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ladder_backends.model.frame import Place
 
@@ -41,11 +41,12 @@ class BreakpointBinding:
     """An intent on one engine.
 
     Attributes:
-        intent: None-free: breakpoints typed in the console get an intent of their own.
+        intent: What was asked for; a breakpoint typed in the console gets an intent of its own.
         number: The engine's number, or an empty string where it has none.
         places: Each location it resolved to.
         hits: How often it was hit, as the engine counts.
         why: The reason for any state but SET.
+        functions: The functions it lies in.
     """
 
     intent: BreakpointIntent
@@ -54,4 +55,4 @@ class BreakpointBinding:
     places: tuple[Place, ...] = ()
     hits: int = 0
     why: str = ""
-    functions: tuple[str, ...] = field(default=())
+    functions: tuple[str, ...] = ()

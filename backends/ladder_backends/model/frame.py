@@ -8,6 +8,11 @@ from dataclasses import dataclass
 from ladder_backends.model.provenance import Provenance
 
 
+def file_name(path: str) -> str:
+    """The last part of a path as a tool wrote it, of either kind of slash."""
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
 class FrameKind(enum.StrEnum):
     """What executes a frame."""
 
@@ -31,7 +36,7 @@ class Place:
     fullname: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file.rsplit('/', 1)[-1]}:{self.line}"
+        return f"{file_name(self.file)}:{self.line}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,14 @@ def linear(index: Dim3, extent: Dim3) -> int:
 
 
 def delinear(number: int, extent: Dim3) -> Dim3:
-    """The coordinate at a place; the reverse of `linear`."""
-    return number % extent[0], number // extent[0] % extent[1], number // extent[0] // extent[1]
+    """The coordinate at a place; the reverse of `linear`. An extent that is not known has no coordinates but x."""
+    width, height = max(1, extent[0]), max(1, extent[1])
+    return number % width, number // width % height, number // width // height
+
+
+def volume(extent: Dim3) -> int:
+    """Places in an extent."""
+    return extent[0] * extent[1] * extent[2]
 
 
 @dataclass(frozen=True, slots=True)

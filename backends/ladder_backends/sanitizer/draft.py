@@ -64,7 +64,6 @@ class RecordDraft:
         "address",
         "allocation_address",
         "allocation_size",
-        "allocation_where",
         "at",
         "block",
         "block_rank",
@@ -100,7 +99,6 @@ class RecordDraft:
         self.distance: int | None = None
         self.allocation_address = ""
         self.allocation_size: int | None = None
-        self.allocation_where: CodeLocation | None = None
         self.origin = ""
         self.lines: list[str] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ladder_backends.model.finding import CodeLocation, FindingKind, LaneAnswer
-from ladder_backends.sanitizer.user_frame import basename
+from ladder_backends.model.frame import file_name
 
 _WHY: dict[FindingKind, str] = {
     FindingKind.RACE_ANALYSIS: (
@@ -36,9 +36,9 @@ def frame_words(frame: CodeLocation) -> str:
     """`main uninit.cu:14`, `solve in 11_runner`, as much as is known."""
     name = frame.function.split("(", 1)[0] or frame.offset
     if frame.file:
-        where = basename(frame.file) + (f":{frame.line}" if frame.line is not None else "")
+        where = file_name(frame.file) + (f":{frame.line}" if frame.line is not None else "")
         return f"{name} {where}".strip()
-    return f"{name} in {basename(frame.module)}" if frame.module else name
+    return f"{name} in {file_name(frame.module)}" if frame.module else name
 
 
 def lane_of(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ladder_backends.model.finding import CodeLocation
+from ladder_backends.model.frame import file_name
 
 _CUDA_FUNCTION = re.compile(
     r"(?:cudaError(?:_enum)? )?(?:cu[A-Z]\w*|cuda[A-Z]\w*(?:<.*)?|__cuda\w*|__cudart\w*|libcudart\w*"
@@ -48,14 +49,9 @@ _START = frozenset(
 )
 
 
-def basename(path: str) -> str:
-    """The last part of a path of either system."""
-    return path.replace("\\", "/").rsplit("/", 1)[-1]
-
-
 def is_cuda(frame: CodeLocation) -> bool:
     """Whether a host frame belongs to CUDA itself: driver, runtime, launch stub or their headers."""
-    if _CUDA_MODULE.match(frame.module) or (frame.file and _CUDA_FILE.match(basename(frame.file))):
+    if _CUDA_MODULE.match(frame.module) or (frame.file and _CUDA_FILE.match(file_name(frame.file))):
         return True
     return bool(frame.function) and _CUDA_FUNCTION.match(frame.function) is not None
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ladder_backends.images.names import base_name
 from ladder_backends.model.finding import CodeLocation, Finding
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
+from ladder_backends.model.frame import file_name
 from ladder_backends.model.grid import LANES, BlockRange, Kernel, ThreadRun, delinear, linear
 
 _MOST_RUNS = 3
@@ -34,7 +35,7 @@ def alternatives_of_finding(finding: Finding) -> tuple[Alternative, ...]:
     found = []
     if finding.src_file and finding.line is not None:
         found.append(
-            _source(f"source line {_short(finding.src_file)}:{finding.line}", finding.src_file, finding.line)
+            _source(f"source line {file_name(finding.src_file)}:{finding.line}", finding.src_file, finding.line)
         )
     host = next((frame for frame in finding.host_frames if frame.file and frame.line is not None), None)
     if host is not None:
@@ -156,9 +157,5 @@ def _source(label: str, file: str, line: int | None) -> Alternative:
 
 
 def _where(frame: CodeLocation) -> str:
-    place = f"{_short(frame.file)}:{frame.line}"
+    place = f"{file_name(frame.file)}:{frame.line}"
     return f"{place} in {frame.function}" if frame.function else place
-
-
-def _short(file: str) -> str:
-    return file.rsplit("/", 1)[-1]

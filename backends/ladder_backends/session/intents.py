@@ -13,13 +13,13 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.paths import state_dir
 from ladder_backends.text import clean_line
+from ladder_backends.whole_file import writing_whole
 
 FORMAT = 1
 _MOST = 1_000
@@ -67,15 +67,8 @@ class IntentStore:
         raw = json.dumps(document, indent=1).encode("utf-8", "surrogateescape")
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self.file.parent, prefix=".", suffix=".json")
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(raw)
-                os.replace(name, self.file)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-                raise
+            with writing_whole(self.file) as file:
+                file.write(raw)
         except OSError as error:
             self.notice = f"breakpoints cannot be kept in {self.file.parent}: {error.strerror or error}"
             return

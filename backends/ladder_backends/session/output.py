@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ladder_backends.session.state import DebugState
 
-CONSOLE_LINES = 10_000
 LINE_LENGTH = 4_000
 """Characters of a console line; a longer one is continued on the next."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
-import hashlib
 import re
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from ladder_backends.model.frame import file_name
 from ladder_backends.session.source_index import SourceIndex, shared_tail
 from ladder_backends.text import clean, clean_line
 
@@ -69,7 +69,6 @@ class SourceFinder:
         *,
         embedded: Mapping[str, str | Path] | None = None,
         built: Iterable[Path] = (),
-        digests: Mapping[str, str] | None = None,
     ) -> None:
         """Make a finder.
 
@@ -78,12 +77,10 @@ class SourceFinder:
             embedded: Sources that a case carries, by path: their text, or the file they were unpacked to.
             built: What was made from the sources (executable, dump, report), the most telling first: a source that
                 is newer than the first of them that exists counts as edited.
-            digests: SHA-256 of sources as they were when the program was built, in hex, by path.
         """
         self._roots = tuple(Path(root) for root in roots)
         self._embedded = dict(embedded or {})
         self._built = tuple(built)
-        self._digests = dict(digests or {})
         self._index = SourceIndex(self._roots)
         self._chosen: dict[str, Path] = {}
         self._read: dict[Path, tuple[tuple[float, ...], SourceFile]] = {}
@@ -106,7 +103,7 @@ class SourceFinder:
         """
         found = self._find(file, fullname)
         if line is not None and found.lines and line > len(found.lines):
-            note = f"{_short(file)} has {len(found.lines)} lines, so line {line} is of another version of it"
+            note = f"{_shown(file)} has {len(found.lines)} lines, so line {line} is of another version of it"
             return replace(found, state=SourceState.EDITED, note=note)
         return found
 
@@ -118,7 +115,7 @@ class SourceFinder:
             )
         for key in (file, fullname):
             if key in self._chosen:
-                return self._load(name, self._chosen[key], f"{_short(file)} as you chose it: {self._chosen[key]}")
+                return self._load(name, self._chosen[key], f"{_shown(file)} as you chose it: {self._chosen[key]}")
         carried = self._carried(file, fullname)
         if carried is not None:
             if isinstance(carried, Path):
@@ -211,12 +208,6 @@ class SourceFinder:
             return SourceFile(name, SourceState.FOUND, path, lines, note=note)
         if changed is None:
             return SourceFile(name, SourceState.FOUND, path, lines)
-        digest = self._digest_of(path)
-        if digest:
-            if hashlib.sha256(raw).hexdigest() == digest:
-                return SourceFile(name, SourceState.FOUND, path, lines)
-            note = f"{clean_line(path.name)} is not what the program was built from: lines may have moved"
-            return SourceFile(name, SourceState.EDITED, path, lines, note=note)
         for made in self._built:
             try:
                 age = changed - made.stat().st_mtime
@@ -228,10 +219,6 @@ class SourceFinder:
                 return SourceFile(name, SourceState.EDITED, path, lines, note=note)
             break
         return SourceFile(name, SourceState.FOUND, path, lines)
-
-    def _digest_of(self, path: Path) -> str:
-        best = _best_match(self._digests, PurePosixPath(path))
-        return self._digests[best[0]].lower() if len(best) == 1 else ""
 
 
 def _best_match(paths: Iterable[str], wanted: PurePosixPath) -> list[str]:
@@ -258,8 +245,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _short(file: str) -> str:
-    return clean_line(PurePosixPath(file).name or file)
+def _shown(file: str) -> str:
+    return clean_line(file_name(file) or file)
 
 
 def _text(raw: bytes) -> str:
