@@ -319,7 +319,9 @@ async def test_the_environment_of_an_engine(gdb: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("KEPT", "yes")
     engine = Engine(gdb, environment={"ADDED": "1", "KEPT_NOT": None}, core_size_zero=True)
     await engine.start()
-    _, text = await engine.session.command_with_console('-interpreter-exec console "show environment"')
+    await engine.session.command('-interpreter-exec console "show environment"')
+    told = [notice for notice in engine.notices if isinstance(notice, StreamRecord) and notice.kind == "~"]
+    text = "".join(notice.text for notice in told)
     variables = dict(line.partition("=")[::2] for line in text.splitlines())
     assert variables["TERM"] == "dumb"
     assert variables["DEBUGINFOD_URLS"] == ""

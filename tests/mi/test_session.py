@@ -252,15 +252,6 @@ async def test_an_answer_of_many_megabytes(played: Any, session: MiSession) -> N
     assert rows[-1] == {"n": "199999", "t": 'a "text"'}  # type: ignore[index]
 
 
-async def test_console_text_belongs_to_the_command_in_work(played: Any, session: MiSession) -> None:
-    first = asyncio.ensure_future(session.command("-a", deadline=0.01))
-    second = asyncio.ensure_future(session.command_with_console('-interpreter-exec console "info x"'))
-    with pytest.raises(DeadlinePassed):
-        await first
-    played.says(b'~"of the first"\n2^done\n~"of "\n~"the second\\n"\n3^done\n~"of nobody"\n')
-    assert await second == (ResultRecord(3, "done"), "of the second\n")
-
-
 @pytest.mark.parametrize(
     "command",
     [

@@ -52,7 +52,6 @@ _TURN = 0.008
 _START_DEADLINE = 60.0
 _CHECK_ENGINE = "look with `ladder-tui config show` which program is started for it"
 _EXIT_DEADLINE = 3.0
-_CONSOLE_LIMIT = 1 << 18
 _REMEMBERED_RUNS = 64
 _TOKEN = re.compile(rb"(\d{1,30})\^")
 
@@ -71,8 +70,6 @@ class _Request:
     sent: float
     answer: asyncio.Future[ResultRecord]
     timer: asyncio.TimerHandle | None = None
-    # Console text that came while the engine worked on the command, where it was asked for.
-    console: list[str] | None = None
 
 
 class MiSession:
@@ -93,8 +90,6 @@ class MiSession:
         self._burst = Burst()
         self._requests: dict[int, _Request] = {}
         self._tokens = itertools.count(1)
-        # Sent and unanswered, forgotten ones too: the engine works them off in this order.
-        self._in_work: deque[int] = deque()
         # Tokens answered with `^running`, which an error may still take back.
         self._runs: deque[int] = deque(maxlen=_REMEMBERED_RUNS)
         self._words = LastWords()
@@ -162,18 +157,18 @@ class MiSession:
             NotRecorded: A recording stands in and does not hold the answer.
             MalformedRecord: The answer is not MI.
         """
-        return (await self._ask(text, deadline, None))[0]
-
-    async def command_with_console(self, text: str, *, deadline: float | None = 10.0) -> tuple[ResultRecord, str]:
-        """Like `command`, with the console text (`~`) the engine wrote for it, not cleaned; it is a notice too."""
-        return await self._ask(text, deadline, [])
+        answer, token = self._send(text, deadline)
+        try:
+            return await answer
+        finally:
+            self._forget(token)
 
     def submit(self, text: str, *, deadline: float | None = 10.0) -> asyncio.Future[ResultRecord]:
         """Send now, wait later: several commands sent together are answered in one round trip.
 
         Raises as `command`, from the future; cancelling the future forgets the command.
         """
-        answer, token = self._send(text, deadline, None)
+        answer, token = self._send(text, deadline)
         answer.add_done_callback(lambda _: self._forget(token))
         return answer
 
@@ -218,16 +213,7 @@ class MiSession:
                 await self.command("-gdb-exit", deadline=_EXIT_DEADLINE)
         await self._transport.close()
 
-    async def _ask(self, text: str, deadline: float | None, console: list[str] | None) -> tuple[ResultRecord, str]:
-        answer, token = self._send(text, deadline, console)
-        try:
-            return await answer, "".join(console or ())
-        finally:
-            self._forget(token)
-
-    def _send(
-        self, text: str, deadline: float | None, console: list[str] | None
-    ) -> tuple[asyncio.Future[ResultRecord], int]:
+    def _send(self, text: str, deadline: float | None) -> tuple[asyncio.Future[ResultRecord], int]:
         """Send a command; returns its answer to come and its token."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[ResultRecord] = loop.create_future()
@@ -239,9 +225,8 @@ class MiSession:
         except LadderError as error:
             _fail(answer, error)
             return answer, token
-        request = _Request(text, time.monotonic(), answer, console=console)
+        request = _Request(text, time.monotonic(), answer)
         self._requests[token] = request
-        self._in_work.append(token)
         if deadline is not None:
             request.timer = loop.call_later(deadline, self._expire, token, deadline)
         self._transport.send(Channel.MI, b"%d%s\n" % (token, raw))
@@ -301,7 +286,8 @@ class MiSession:
         elif isinstance(record, PromptRecord):
             return
         elif isinstance(record, StreamRecord):
-            self._keep_text(record)
+            if record.kind == "&":
+                self._words.feed(record.text.encode("utf-8", "replace"))
             self._notice(record)
         else:
             if isinstance(record, UnknownRecord) and not self._over:
@@ -312,8 +298,6 @@ class MiSession:
         request = None
         if record.token is not None:
             request = self._requests.pop(record.token, None)
-            while self._in_work and self._in_work[0] <= record.token:
-                self._in_work.popleft()
         if request is None:
             # An error that takes a `^running` back is news; any other is the late answer of a forgotten
             # command.
@@ -335,14 +319,6 @@ class MiSession:
         record = self._burst.take()
         if record is not None:
             self._notice(record)
-
-    def _keep_text(self, record: StreamRecord) -> None:
-        if record.kind == "&":
-            self._words.feed(record.text.encode("utf-8", "replace"))
-        elif record.kind == "~":
-            worked = self._requests.get(self._in_work[0]) if self._in_work else None
-            if worked is not None and worked.console is not None and len(worked.console) < _CONSOLE_LIMIT:
-                worked.console.append(record.text)
 
     def _fail_malformed(self, record: UnknownRecord) -> None:
         """A broken answer is an answer: its command must not wait for a better one."""
