@@ -194,6 +194,37 @@ async def test_ctrl_c_interrupts_and_twice_offers_more(segfault: Any, show: Any)
         assert segfault.active.asked[-1] == ("close",)
 
 
+async def test_ctrl_c_of_a_target_that_runs_anew_interrupts_it(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        debug = segfault.active.state
+        debug.run, debug.since = Run.RUNNING, 1.0
+        await view.press("ctrl+c")
+        debug.run, debug.since = Run.STOPPED, 2.0
+        debug.run, debug.since = Run.RUNNING, 3.0
+        await view.press("ctrl+c")
+        assert segfault.active.asked == [("interrupt",), ("interrupt",)]
+        await view.press("ctrl+c")
+        assert isinstance(view.app.screen, ChoiceScreen)
+
+
+async def test_ctrl_c_twice_offers_nothing_that_cannot_be_done(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump) as view:
+        gpu_dump.active.state.run = Run.DEAD
+        await view.press("ctrl+c", "ctrl+c")
+        assert "leave" in view.text()
+        assert "interrupt again" not in view.text()
+        assert "end the engine" not in view.text()
+
+
+async def test_a_click_takes_what_was_said_away_as_a_key_does(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump) as view:
+        view.app.say("what was said before")
+        await view.settle()
+        assert "what was said before" in view.text()
+        await view.click("#findings", 5, 3)
+        assert "what was said before" not in view.text()
+
+
 async def test_q_asks_before_it_ends_something(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
         await view.press("q")
@@ -304,3 +335,12 @@ async def test_nothing_open_is_a_state(empty_ladder: Any, show: Any, size: tuple
         assert "○ nothing open" in view.text()
         await view.press("n", "b", "enter", "y", "slash", "x", "enter", "up", "down", "g", "3", "enter")
         assert view.app.is_running
+
+
+async def test_the_palette_knows_commands_by_their_short_names(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        await view.press("ctrl+p", *"quit")
+        await view.pilot.app.workers.wait_for_complete()
+        await view.pilot.pause()
+        assert "Leave; asks before it ends something" in view.text()
+        assert "No matches found" not in view.text()

@@ -26,17 +26,22 @@ class LadderCommands(Provider):
         assert isinstance(app, LadderApp)
         return app
 
-    def _offers(self) -> list[tuple[str, str, partial[None]]]:
+    def _offers(self) -> list[tuple[str, str, str, partial[None]]]:
         app = self._ladder_app
         debug = app.workspace.debug
         offers = [
-            (action.description, f"{action.key_label}  {action.group}", partial(app.workspace.perform, action))
+            (
+                action.description,
+                action.hint,
+                f"{action.key_label}  {action.group}",
+                partial(app.workspace.perform, action),
+            )
             for action in ACTIONS
             if self._useful(action) and not why_not(action, app.ladder.state, debug)
         ]
         themes = available_themes(user_theme_dir())
         return offers + [
-            (f"Theme: {name}", "Draw everything in it", partial(app.use_theme, name)) for name in themes
+            (f"Theme: {name}", "", "Draw everything in it", partial(app.use_theme, name)) for name in themes
         ]
 
     def _useful(self, action: Action) -> bool:
@@ -44,12 +49,12 @@ class LadderCommands(Provider):
 
     async def discover(self) -> Hits:
         """Everything, before anything is typed."""
-        for name, note, run in self._offers():
+        for name, _, note, run in self._offers():
             yield DiscoveryHit(Content(name), run, name, note)
 
     async def search(self, query: str) -> Hits:
-        """What matches."""
+        """What matches by its description, or by its word in the field: quit, break, step."""
         matcher = self.matcher(query)
-        for name, note, run in self._offers():
-            if (score := matcher.match(name)) > 0:
+        for name, word, note, run in self._offers():
+            if (score := max(matcher.match(name), matcher.match(word))) > 0:
                 yield Hit(score, matcher.highlight(name), run, name, note)
