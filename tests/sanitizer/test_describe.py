@@ -78,3 +78,29 @@ def test_offset_below_the_allocation(one: One) -> None:
         "=========     and is 32 bytes before the nearest allocation at 0x8000 of size 4,000 bytes\n"
     )
     assert offset_words(finding) == "base-32"
+    assert offset_words(finding, told=finding.allocation) == "base-32"
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (Allocation(address="0x7f586c800000"), "24 B before 0x…801000"),
+        (Allocation(address="0x7f586d801000"), "24 B before 0x7f586c801000"),
+    ],
+)
+def test_an_allocation_that_was_not_told_of_is_named(one: One, told: Allocation, words: str) -> None:
+    finding = one(
+        "========= Invalid __global__ read of size 4 bytes\n=========     at k+0x10\n"
+        "=========     by thread (0,0,0) in block (0,0,0)\n=========     Access to 0x7f586c800fe8 is out of bounds\n"
+        "=========     and is 24 bytes before the nearest allocation at 0x7f586c801000 of size 4,000 bytes\n"
+    )
+    assert offset_words(finding, told=told) == words
+
+
+def test_an_access_inside_an_allocation_that_was_not_told_of(one: One) -> None:
+    finding = one(
+        "========= Invalid __global__ write of size 4 bytes\n=========     at k+0x10\n"
+        "=========     by thread (0,0,0) in block (0,0,0)\n=========     Access to 0x7f586c801005 is misaligned\n"
+        "=========     and is inside the nearest allocation at 0x7f586c801000 of size 4,000 bytes\n"
+    )
+    assert offset_words(finding, told=Allocation(address="0x7f586c800000")) == "5 B into 0x…801000"

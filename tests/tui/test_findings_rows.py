@@ -81,6 +81,15 @@ def test_what_the_report_says_is_drawn_as_the_report_says_it() -> None:
     assert rows[2].cells[-1] == ("base+4,000", "report", None)
 
 
+def test_an_access_nearer_to_another_allocation_names_that_one() -> None:
+    rows = rows_of(report("memcheck-oob.log"))
+    rows.toggle(target(rows[len(rows) - 1]))
+    shown = texts(rows)
+    assert "    (3,0,0) (243,0,0)  base+4,044" in shown
+    assert "    (3,0,0) (250,0,0)  24 B before 0x…801000" in shown
+    assert not any("base-" in text for text in shown)
+
+
 def test_another_kernels_lane_is_not_here() -> None:
     rows = rows_of(report("memcheck-oob.log"), Here((3, 0, 0), (232, 0, 0), "other"))
     assert not any("you are here" in text for text in texts(rows))

@@ -17,6 +17,8 @@ NO_FAULT_KINDS = RUN_KINDS | {FindingKind.SYNC_TRACE}
 """Kinds that report no fault of the program: they are listed, and not counted as found."""
 
 _LONGEST_REASON = 300
+_TAIL = 6
+"""Last digits of an address, in which neighbours differ."""
 _TEMPLATE_RETURN = re.compile(r"^(?:void|__half|float|double|int|bool|unsigned(?: \w+)?|long(?: \w+)?) (?=[\w:~<])")
 _CLONE = re.compile(r"^\[clone [^\]]*\]\s*(?=\S)")
 _BARRIERS = {
@@ -159,9 +161,16 @@ def lane_words(finding: Finding, side: int = 0) -> str:
     return " ".join(words)
 
 
-def offset_words(finding: Finding) -> str:
-    """`base+4,032`: the accessed address relative to the nearest allocation, else the address."""
+def offset_words(finding: Finding, *, told: Allocation | None = None) -> str:
+    """`base+4,032`: the accessed address relative to the nearest allocation, else the address.
+
+    Args:
+        finding: The finding.
+        told: The allocation that `base` would be taken for; another one is named: `24 B before 0x…801000`.
+    """
     allocation = finding.allocation
+    if allocation is not None and told is not None and allocation.address != told.address:
+        return _distance_words(finding, allocation, told) or finding.address
     if allocation is not None and allocation.relation and allocation.address and finding.address:
         try:
             offset = int(finding.address, 16) - int(allocation.address, 16)
@@ -170,6 +179,21 @@ def offset_words(finding: Finding) -> str:
         if abs(offset) < 1 << 40:
             return f"base{offset:+,}"
     return finding.address
+
+
+def _distance_words(finding: Finding, allocation: Allocation, told: Allocation) -> str:
+    relation = {"after": "past", "before": "before", "inside": "into"}.get(allocation.relation, "")
+    distance = allocation.distance
+    try:
+        if allocation.relation == "inside":
+            distance = int(finding.address, 16) - int(allocation.address, 16)
+    except ValueError:
+        return ""
+    if distance is None or not allocation.address or not relation:
+        return ""
+    short = len(allocation.address) > _TAIL + 2 and allocation.address[-_TAIL:] != told.address[-_TAIL:]
+    address = f"0x…{allocation.address[-_TAIL:]}" if short else allocation.address
+    return f"{byte_count(distance)} {relation} {address}"
 
 
 def member_line(finding: Finding) -> str:

@@ -389,7 +389,8 @@ class FindingsRows:
         if shape.sides > 1:
             cells.append(Cell(place_words(where.location), "file"))
         else:
-            cells.append(Cell(offset_words(finding), "report"))
+            bug = self._report.findings[shape.members[0]]
+            cells.append(Cell(offset_words(finding, told=bug.allocation), "report"))
         if where.block_rank is not None:
             cells.append(Cell(f"  cluster rank {where.block_rank}", "muted"))
         if self._here is not None and self._here.holds(finding, side):
