@@ -22,7 +22,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from ladder_backends.errors import LadderError
-from ladder_backends.session.state import Notice
+from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import act_at_once
 from ladder_tui.actions import parse_key
@@ -243,13 +243,14 @@ class LadderApp(App[int]):
 
     def offer_more(self) -> None:
         """What a second Ctrl-C offers."""
-        options = (
-            Option("i", "interrupt again", "interrupt"),
-            Option("e", "end the engine", "close", "an attached program lives on"),
-            Option("q", "leave", "leave"),
-            Option("n", "do nothing", ""),
-        )
-        self.push_screen(ChoiceScreen("The target did not stop?", options, self.palette), self._more)
+        from ladder_tui.screens.choice import ChoiceScreen, Option
+
+        debug = self.workspace.debug
+        options = [Option("q", "leave", "leave"), Option("n", "do nothing", "")]
+        if debug is not None and debug.run not in (Run.NOTHING, Run.DEAD):
+            options.insert(0, Option("e", "end the engine", "close", "an attached program lives on"))
+            options.insert(0, Option("i", "interrupt again", "interrupt"))
+        self.push_screen(ChoiceScreen("Ctrl-C came twice. What else?", tuple(options), self.palette), self._more)
 
     def _more(self, answer: str | None) -> None:
         session = self.ladder.active

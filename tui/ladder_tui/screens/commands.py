@@ -72,6 +72,7 @@ class Commands(Screen[None]):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")
+    _interrupted_since = 0.0
     _chord = False
     _is_text = False
 
@@ -180,16 +181,18 @@ class Commands(Screen[None]):
         home.ladder_app.work(session.toggle_breakpoint(location))
 
     def action_interrupt(self) -> None:
-        """Stop the target; the second time in two seconds offers more."""
+        """Stop the target; the second time in two seconds offers more, unless it ran anew between them."""
         home = self._home
         app = home.ladder_app
         if home.prompt.display:
             home.prompt.close()
             return
-        now = app.clock()
-        twice = now - self._last_interrupt < INTERRUPT_TWICE
-        self._last_interrupt = now
         debug, session = home.debug, home.ladder.active
+        runs_anew = debug is not None and debug.run is Run.RUNNING and debug.since != self._interrupted_since
+        self._interrupted_since = debug.since if debug is not None else 0.0
+        now = app.clock()
+        twice = now - self._last_interrupt < INTERRUPT_TWICE and not runs_anew
+        self._last_interrupt = now
         if twice:
             app.offer_more()
             return
