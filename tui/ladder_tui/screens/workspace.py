@@ -111,6 +111,10 @@ class Workspace(Commands, Screen[None]):
         """Stop following."""
         self._unsubscribe()
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """What was said before is read, as with a key."""
+        self.notice_line.hide()
+
     # Layout ----------------------------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
