@@ -73,10 +73,11 @@ def test_an_abrupt_end_leaves_no_engine_and_no_program(terminal, gdb, number: si
     assert screen.all_dead(below)
 
 
-def test_sigterm_gives_the_terminal_back(terminal, gdb) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_gives_the_terminal_back(terminal, gdb, number: signal.Signals) -> None:
     screen = crashed(terminal)
-    os.kill(screen.application(), signal.SIGTERM)
-    assert screen.exit_code() == 128 + signal.SIGTERM
+    os.kill(screen.application(), number)
+    assert screen.exit_code() == 128 + number
     assert not any("SIGSEGV" in line for line in screen.screen())
 
 

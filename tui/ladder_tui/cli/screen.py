@@ -49,7 +49,7 @@ async def _run(opening: Opening, settings: Settings) -> int:
         _check_keys(settings)
         opens = None if opened is None else open_ladder
         app = module.LadderApp(ladder, settings, opening=opens, start=opened is None)
-        _leave_on_sigterm(app)
+        _leave_on_signals(app)
         answer = await app.run_async()
     finally:
         if opened is not None:
@@ -64,15 +64,16 @@ async def _run(opening: Opening, settings: Settings) -> int:
     return int(answer or 0)
 
 
-def _leave_on_sigterm(app: App[int]) -> None:
+def _leave_on_signals(app: App[int]) -> None:
     """Leave in order, with the terminal restored and engines closed; a second signal ends the process at once."""
     loop = asyncio.get_running_loop()
 
-    def leave() -> None:
-        loop.remove_signal_handler(signal.SIGTERM)
-        app.exit(128 + signal.SIGTERM)
+    def leave(number: signal.Signals) -> None:
+        loop.remove_signal_handler(number)
+        app.exit(128 + number)
 
-    loop.add_signal_handler(signal.SIGTERM, leave)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, leave, number)
 
 
 def _check_keys(settings: Settings) -> None:
