@@ -39,6 +39,14 @@ def test_report_dump_and_program_in_any_order(ladder_tui, cuda_gdb, vector_add) 
     assert "i = 1000" in answer.out
 
 
+@pytest.mark.cuda_gdb
+def test_what_is_opened_without_a_screen_is_recorded_too(ladder_tui, cuda_gdb, tmp_path: Path) -> None:
+    told = ladder_tui("demo", "misaligned", "--record", "m.jsonl", "--json").json
+    again = ladder_tui("replay", "m.jsonl", "--json")
+    assert again.code == 0
+    assert again.json["frames"][0]["function"] == told["jump"]["frame"]["function"]
+
+
 def test_files_of_no_use_are_one_line(ladder_tui, tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     for words in (["empty"], ["gone"], ["."], [str(find_demo("segfault").path)]):

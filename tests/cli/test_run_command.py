@@ -98,6 +98,7 @@ def test_what_is_no_core_is_one_line(ladder_tui, tmp_path: Path) -> None:
         answer = ladder_tui("core", name)
         assert (answer.code, answer.out) == (2, "")
         assert answer.complaint
+    assert "it is an executable" in ladder_tui("core", "/bin/true").complaint
 
 
 def test_demos_are_listed(ladder_tui) -> None:
@@ -166,6 +167,12 @@ def test_a_program_that_never_started_is_2(ladder_tui, gdb, tmp_path: Path) -> N
     answer = ladder_tui("run", "./p")
     assert answer.code == 2
     assert "the program did not start: During startup program exited" in answer.out
+
+
+def test_a_debugger_that_dies_on_the_program_is_2(ladder_tui, gdb) -> None:
+    answer = ladder_tui("run", "/bin/sh", "-c", "kill -9 $PPID")
+    assert answer.code == 2
+    assert "gdb died (signal 9)" in answer.out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

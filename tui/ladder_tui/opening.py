@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ladder_backends.debugger.target import Target
+from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.model.focus import Focus
 
 if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
+    from ladder_demos.catalogue import Demo
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +65,18 @@ class Opening:
     def empty(self) -> bool:
         """Nothing to open: the start screen."""
         return not self.files and self.target is None
+
+
+def demo_opening(demo: Demo, *, record: Path | None = None) -> Opening:
+    """What a demo opens; a program is compiled first, which may take a second.
+
+    Raises:
+        LadderError: It does not compile.
+    """
+    from ladder_demos.catalogue import DemoKind
+
+    if demo.kind is DemoKind.CASE:
+        return Opening(files=(demo.path,), record=record)
+    from ladder_demos.compile import compile_demo
+
+    return Opening(target=LaunchTarget(compile_demo(demo)), debugger=demo.rung, record=record)

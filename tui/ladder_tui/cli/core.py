@@ -33,14 +33,13 @@ def run(arguments: Namespace) -> int:
     elif one.kind is FileKind.CORE:
         target = CoreTarget(plain_file(one).absolute(), executable)
     else:
-        why = f"it {one.why}" if one.kind is FileKind.UNKNOWN else f"it is a {one.kind}"
+        why = f"it {one.why}" if one.kind is FileKind.UNKNOWN else f"it is {one.kind.phrase}"
         raise TargetInvalid(f"{clean_line(arguments.file)} cannot be opened as a core", why)
-    record = Path(arguments.record) if arguments.record else None
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
         from ladder_tui.opening import Opening
 
-        return show(Opening(target=target, record=record), theme=arguments.theme)
+        return show(Opening(target=target, record=arguments.record), theme=arguments.theme)
     from ladder_tui.cli.session_run import open_and_show, show_json, show_text
 
     return open_and_show(target, show_json if arguments.json else show_text, record=arguments.record)

@@ -30,36 +30,23 @@ def run(arguments: Namespace) -> int:
     if arguments.name is None:
         return _list(json_wanted=arguments.json)
 
-    from pathlib import Path
-
-    from ladder_demos.catalogue import DemoKind, find_demo
-
-    demo = find_demo(arguments.name)
-    screen = not headless(json_wanted=arguments.json)
-    record = Path(arguments.record) if arguments.record else None
-    if demo.kind is DemoKind.CASE:
-        if screen:
-            from ladder_tui.cli.screen import show
-            from ladder_tui.opening import Opening
-
-            return show(Opening(files=(demo.path,), record=record), theme=arguments.theme)
-        from ladder_tui.cli.opened_text import print_opened
-
-        return print_opened([demo.path], json_wanted=arguments.json)
-
     from ladder_backends.debugger.target import LaunchTarget
-    from ladder_demos.compile import compile_demo
+    from ladder_demos.catalogue import find_demo
+    from ladder_tui.opening import demo_opening
 
-    target = LaunchTarget(compile_demo(demo))
-    if screen:
+    opening = demo_opening(find_demo(arguments.name), record=arguments.record)
+    if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
-        from ladder_tui.opening import Opening
 
-        return show(Opening(target=target, debugger=demo.rung, record=record), theme=arguments.theme)
-    from ladder_tui.cli.session_run import run_to_the_end, show_json, show_text
+        return show(opening, theme=arguments.theme)
+    if isinstance(opening.target, LaunchTarget):
+        from ladder_tui.cli.session_run import run_to_the_end, show_json, show_text
 
-    tell = show_json if arguments.json else show_text
-    return run_to_the_end(target, tell, debugger=demo.rung, record=arguments.record)
+        tell = show_json if arguments.json else show_text
+        return run_to_the_end(opening.target, tell, debugger=opening.debugger, record=opening.record)
+    from ladder_tui.cli.opened_text import print_opened
+
+    return print_opened(opening.files, json_wanted=arguments.json, record=opening.record)
 
 
 def _list(*, json_wanted: bool) -> int:

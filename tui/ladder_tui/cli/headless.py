@@ -26,14 +26,14 @@ def apply_settings(theme: str | None = None) -> Settings:
     return settings
 
 
-def with_ladder(work: Callable[[Ladder], Awaitable[Answer]], *, record: str | None = None) -> Answer:
+def with_ladder(work: Callable[[Ladder], Awaitable[Answer]], *, record: Path | None = None) -> Answer:
     """Give `work` a ladder with the user's settings; its sessions are closed whatever happens."""
     from ladder_backends.session.ladder import Ladder
 
     settings = apply_settings()
 
     async def run() -> Answer:
-        ladder = Ladder(source_roots=settings.source_roots, record=Path(record) if record else None)
+        ladder = Ladder(source_roots=settings.source_roots, record=record)
         try:
             return await work(ladder)
         finally:

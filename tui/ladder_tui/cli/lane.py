@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from ladder_backends.case import Opened
 from ladder_backends.debugger.registry import load_debugger
@@ -18,8 +19,16 @@ from ladder_tui.cli.output import say
 _ENGINE = "cuda-gdb"
 
 
-def reach(opened: Opened, asked: Focus, finding: Finding | None = None) -> JumpOutcome:
+def reach(
+    opened: Opened, asked: Focus, finding: Finding | None = None, *, record: Path | None = None
+) -> JumpOutcome:
     """Stand in the lane; an empty focus stays where the dump itself points.
+
+    Args:
+        opened: Files that belong together, the dump among them.
+        asked: The lane.
+        finding: Where the wish comes from, or None.
+        record: File that the engine's streams are recorded into, or None.
 
     Raises:
         TargetInvalid: There is no dump.
@@ -27,11 +36,13 @@ def reach(opened: Opened, asked: Focus, finding: Finding | None = None) -> JumpO
     """
     if opened.dump is None:
         raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump")
-    return asyncio.run(_reach(opened, GpuDumpTarget(opened.dump, opened.executable), asked, finding))
+    engines = Engines(record)
+    return asyncio.run(_reach(engines, opened, GpuDumpTarget(opened.dump, opened.executable), asked, finding))
 
 
-async def _reach(opened: Opened, target: GpuDumpTarget, asked: Focus, finding: Finding | None) -> JumpOutcome:
-    engines = Engines()
+async def _reach(
+    engines: Engines, opened: Opened, target: GpuDumpTarget, asked: Focus, finding: Finding | None
+) -> JumpOutcome:
     probe = load_debugger(_ENGINE).probe()
     recording = None if probe.available else engines.recording_of(_ENGINE, opened.recordings)
     if recording is not None:

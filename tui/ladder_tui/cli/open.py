@@ -26,8 +26,7 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.opening import Opening
 
         refuse_unknown(paths)
-        record = Path(arguments.record) if arguments.record else None
-        return show(Opening(files=paths, record=record), theme=arguments.theme)
+        return show(Opening(files=paths, record=arguments.record), theme=arguments.theme)
     from ladder_tui.cli.opened_text import print_opened
 
-    return print_opened(paths, json_wanted=arguments.json)
+    return print_opened(paths, json_wanted=arguments.json, record=arguments.record)

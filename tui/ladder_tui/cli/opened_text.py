@@ -14,8 +14,14 @@ from ladder_backends.session.jump import JumpOutcome, asked_by
 from ladder_tui.cli.output import print_json, print_lines, say
 
 
-def print_opened(paths: Sequence[Path], *, json_wanted: bool) -> int:
-    """Print findings and lane; the exit code is that of the findings, else that of the lane."""
+def print_opened(paths: Sequence[Path], *, json_wanted: bool, record: Path | None = None) -> int:
+    """Print findings and lane; the exit code is that of the findings, else that of the lane.
+
+    Args:
+        paths: Files that belong together.
+        json_wanted: Print for a machine.
+        record: File that the engine's streams are recorded into, or None.
+    """
     from ladder_tui.cli.headless import apply_settings
 
     apply_settings()
@@ -23,13 +29,13 @@ def print_opened(paths: Sequence[Path], *, json_wanted: bool) -> int:
     for note in opened.notes:
         say(note)
     if not opened.reports and opened.dump is None:
-        return _print_session(opened, json_wanted=json_wanted)
+        return _print_session(opened, json_wanted=json_wanted, record=record)
 
     from ladder_backends.sanitizer import exit_code, read_report
     from ladder_backends.session.jump_json import jump_exit_code
 
     report = read_report(opened.reports) if opened.reports else None
-    outcome = _lane(opened, report)
+    outcome = _lane(opened, report, record)
     if json_wanted:
         _print_json(opened, report, outcome)
     else:
@@ -39,7 +45,7 @@ def print_opened(paths: Sequence[Path], *, json_wanted: bool) -> int:
     return jump_exit_code(outcome) if outcome is not None else 2
 
 
-def _lane(opened: Opened, report: Report | None) -> JumpOutcome | None:
+def _lane(opened: Opened, report: Report | None, record: Path | None) -> JumpOutcome | None:
     """The lane of the first finding that names one, else the dump's own; None where there is none to stand in."""
     if opened.dump is None:
         return None
@@ -47,7 +53,7 @@ def _lane(opened: Opened, report: Report | None) -> JumpOutcome | None:
 
     finding = next((one for one in (report.findings if report else ()) if asked_by(one)), None)
     try:
-        return reach(opened, asked_by(finding) if finding is not None else Focus(), finding)
+        return reach(opened, asked_by(finding) if finding is not None else Focus(), finding, record=record)
     except EngineMissing as missing:
         say(missing.line())
         return None
@@ -78,15 +84,15 @@ def _print_text(opened: Opened, report: Report | None, outcome: JumpOutcome | No
         print_lines(["", *outcome_lines(outcome)])
 
 
-def _print_session(opened: Opened, *, json_wanted: bool) -> int:
+def _print_session(opened: Opened, *, json_wanted: bool, record: Path | None) -> int:
     """Neither report nor GPU dump: a host core, a program or a recording alone."""
     from ladder_tui.cli.session_run import open_and_show, replay_and_show, run_to_the_end, show_json, show_text
 
     show = show_json if json_wanted else show_text
     if opened.core is not None:
-        return open_and_show(CoreTarget(opened.core, opened.executable), show)
+        return open_and_show(CoreTarget(opened.core, opened.executable), show, record=record)
     if opened.recordings:
         return replay_and_show(opened.recordings[0], show)
     if opened.executable is not None:
-        return run_to_the_end(LaunchTarget(opened.executable.absolute()), show)
+        return run_to_the_end(LaunchTarget(opened.executable.absolute()), show, record=record)
     raise TargetInvalid(f"there is nothing to debug in {opened.title}", "it holds only sources")

@@ -58,7 +58,7 @@ def pack_files(output: Path, files: Sequence[Path], folder: Path) -> list[dict[s
     for one in refuse_unknown(files):
         role = _ROLES.get(one.kind)
         if role is None:
-            raise LadderError(f"{one.path.name} cannot go into a case", f"it is a {one.kind}")
+            raise LadderError(f"{one.path.name} cannot go into a case", f"it is {one.kind.phrase}")
         packs = role in (Role.DUMP, Role.CORE) and not one.packed
         parts.append(NewPart(_compressed(one.path, folder) if packs else one.path, role))
     named = _named([part.file for part in parts if part.role is Role.FINDINGS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import NoReturn
 
 from ladder_backends.errors import LadderError
@@ -49,4 +50,6 @@ def add_tui(parser: argparse.ArgumentParser) -> None:
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """`--record FILE`."""
-    parser.add_argument("--record", metavar="FILE", help="record the engine's streams, to be played back by replay")
+    parser.add_argument(
+        "--record", metavar="FILE", type=Path, help="record the engine's streams, to be played back by replay"
+    )

@@ -62,4 +62,4 @@ def _record(arguments: Namespace, recording: Path) -> tuple[int, Path]:
 
     # With --json the one document is about the case.
     tell = show_nothing if arguments.json else show_text
-    return run_to_the_end(target, tell, record=str(recording)), target.program
+    return run_to_the_end(target, tell, record=recording), target.program

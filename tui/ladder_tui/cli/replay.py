@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
             raise RecordingInvalid(f"{shown} cannot be replayed", "the case holds no recording", "use open instead")
         file = recordings[0]
     elif one.kind is not FileKind.RECORDING:
-        why = f"it {one.why}" if one.kind is FileKind.UNKNOWN else f"it is a {one.kind}"
+        why = f"it {one.why}" if one.kind is FileKind.UNKNOWN else f"it is {one.kind.phrase}"
         raise RecordingInvalid(f"{shown} cannot be replayed", why)
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show

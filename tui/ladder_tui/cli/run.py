@@ -33,8 +33,8 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.cli.screen import show
         from ladder_tui.opening import Opening
 
-        record = Path(arguments.record) if arguments.record else None
-        return show(Opening(target=target, debugger=arguments.rung, record=record), theme=arguments.theme)
+        opening = Opening(target=target, debugger=arguments.rung, record=arguments.record)
+        return show(opening, theme=arguments.theme)
     from ladder_tui.cli.session_run import run_to_the_end, show_json, show_text
 
     tell = show_json if arguments.json else show_text
@@ -64,7 +64,7 @@ def refuse_program(program: Path) -> None:
         remedy = f"name its interpreter: ladder-tui bash {name}"
         raise TargetInvalid(f"cannot run {name}", "it is a script, and a debugger starts programs", remedy)
     if one.kind is not FileKind.EXECUTABLE:
-        raise TargetInvalid(f"cannot run {name}", f"it is a {one.kind}", f"ladder-tui open {name}")
+        raise TargetInvalid(f"cannot run {name}", f"it is {one.kind.phrase}", f"ladder-tui open {name}")
 
 
 def find_program(program: str) -> Path:

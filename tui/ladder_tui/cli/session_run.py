@@ -21,8 +21,6 @@ from ladder_tui.cli.session_text import session_json, session_lines
 
 Show: TypeAlias = Callable[[DebugState], None]
 
-_NOT_STARTED = "the program did not start"
-_SIGNALLED = ("SIG", "interrupted")
 _FRAMES = 50
 _VARIABLES = 100
 
@@ -42,10 +40,17 @@ def show_nothing(state: DebugState) -> None:
 
 
 def run_to_the_end(
-    target: LaunchTarget, show: Show, *, debugger: str | None = None, record: str | None = None
+    target: LaunchTarget, show: Show, *, debugger: str | None = None, record: Path | None = None
 ) -> int:
-    """Run a program to its end or stop: 1 where a signal or an error status ended it, 2 where it never began."""
+    """Run a program to its end or stop.
+
+    Returns:
+        0 where it ended well or stands at a breakpoint of the user's, 1 where a signal or an error status ended it,
+        2 where it never began, or the debugger died on it.
+    """
     state = _stand(lambda ladder: ladder.open_target(target, debugger=debugger), show, record, runs=True)
+    if state.run is Run.DEAD:
+        return 2
     if state.run is Run.EXITED and state.exit_code is None and not state.fault:
         # Neither a status nor a signal: it never was there.
         return 2
@@ -55,7 +60,7 @@ def run_to_the_end(
     return 0 if asked and not state.fault else 1
 
 
-def open_and_show(target: Target, show: Show, *, record: str | None = None) -> int:
+def open_and_show(target: Target, show: Show, *, record: Path | None = None) -> int:
     """Open a core or dump and show where it stands."""
     state = _stand(lambda ladder: ladder.open_target(target), show, record)
     return 2 if state.run is Run.DEAD else 0
@@ -77,7 +82,7 @@ def replay_and_show(recording: Path, show: Show) -> int:
 def _stand(
     start: Callable[[Ladder], Awaitable[DebugSession]],
     show: Show,
-    record: str | None = None,
+    record: Path | None = None,
     *,
     runs: bool = False,
 ) -> DebugState:

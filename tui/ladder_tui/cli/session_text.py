@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from ladder_backends.model.focus import Coordinate, Focus, format_coordinate
+from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.grid import LaneState, Warp
 from ladder_backends.model.provenance import Provenance
@@ -159,9 +158,3 @@ def warp_lines(warp: Warp, lane: int | None = None) -> Iterator[str]:
     states = {one.state for one in warp.lanes} - {LaneState.ABSENT}
     legend = "  ".join(f"{_GLYPHS[state][column]} {state}" for state in LaneState if state in states)
     yield f"{'':{len(head)}}   {legend}"
-
-
-def coordinates(focus: Mapping[str, Coordinate], *names: str) -> dict[str, Any]:
-    """The named levels of a focus, null where it lacks them."""
-    values = {name: focus.get(name) for name in names}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
