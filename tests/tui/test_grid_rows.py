@@ -4,11 +4,11 @@ import pytest
 
 from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.frame import Frame, FrameWindow, Place
-from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp, linear
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp, delinear, linear
 from ladder_backends.session.jump import Alternative
 from ladder_backends.session.state import DebugState, Grid, Run
 from ladder_tui.panes.grid_blocks import block_cells, held_words
-from ladder_tui.panes.grid_lanes import coordinate, lane_cells, program_counters, ranges_words
+from ladder_tui.panes.grid_lanes import lane_cells, program_counters, ranges_words
 from ladder_tui.panes.grid_rows import AlternativeTarget, BlocksTarget, WarpTarget, grid_rows, invocation, range_row
 
 VADD = Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active")
@@ -111,7 +111,7 @@ def test_blocks_scattered_over_a_large_grid_are_all_counted() -> None:
     blocks = tuple(
         BlockRange(0, where, where, 1, "running")
         for number in range(0, 250_000, 500)
-        for where in [coordinate(number, BIG.grid_dim)]
+        for where in [delinear(number, BIG.grid_dim)]
     )
     cells = block_cells(BIG, blocks, None, 64)
     assert sum(cell.held for cell in cells) == 500

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget
 from ladder_backends.paths import state_dir
 from ladder_backends.text import clean_line
+from ladder_backends.whole_file import writing_whole
 from ladder_tui.opening import Opening
 
 LIMIT = 20
@@ -89,14 +89,8 @@ def remember(opening: Opening) -> None:
     file = recent_file()
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=".recent.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump({"format": 1, "recent": listed}, stream)
-            Path(name).replace(file)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with writing_whole(file) as stream:
+            stream.write(json.dumps({"format": 1, "recent": listed}).encode("utf-8"))
 
 
 def _recent_of(opening: Opening) -> Recent | None:

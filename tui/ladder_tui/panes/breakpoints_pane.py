@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
+from ladder_backends.model.frame import file_name
 from ladder_backends.session.state import Change, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.source_gutter import basename, breakpoint_mark
+from ladder_tui.panes.source_gutter import breakpoint_mark
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
@@ -81,6 +82,6 @@ class BreakpointsPane(Pane):
 def _where(binding: BreakpointBinding) -> str:
     if not binding.places:
         file, colon, line = binding.intent.location.rpartition(":")
-        return f"{basename(file)}{colon}{line}" if colon else binding.intent.location
+        return f"{file_name(file)}{colon}{line}" if colon else binding.intent.location
     more = f" +{len(binding.places) - 1}" if len(binding.places) > 1 else ""
     return f"{binding.places[0]}{more}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 
 from ladder_backends.paths import state_dir
 from ladder_backends.text import clean_line
+from ladder_backends.whole_file import writing_whole
 
 LIMIT = 2_000
 """Lines that are kept."""
@@ -107,12 +107,5 @@ def _read(file: Path) -> list[str]:
 
 
 def _replace(file: Path, lines: list[str]) -> None:
-    with contextlib.suppress(OSError):
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.writelines(f"{line}\n" for line in lines)
-            Path(name).replace(file)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+    with contextlib.suppress(OSError), writing_whole(file) as stream:
+        stream.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.contract import Capability
+from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
 from ladder_tui.widgets.line_view import Title
 from ladder_tui.widgets.row import Cell, Row
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
 
 _ASKED = 64
 
@@ -21,8 +25,8 @@ class DisassemblyPane(Pane):
     INTEREST = Change.DISASSEMBLY | Change.FRAMES | Change.FOCUS | Change.RUN
     BINDINGS: ClassVar = bindings_for("disassembly")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
+        super().__init__(ladder, palette=palette, id=id)
         self._asked_for = ""
 
     def refresh_from(self, state: LadderState, change: Change) -> None:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from ladder_backends.model.finding import CodeLocation, Finding, LaneAnswer, Report, Side
 from ladder_backends.model.focus import format_coordinate
+from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer import short_function
-
-
-def file_name(path: str) -> str:
-    """The last part of a path, of either kind of slash."""
-    return path.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def place_words(location: CodeLocation) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ladder_backends.model.focus import Dim3, format_coordinate
-from ladder_backends.model.grid import BlockRange, Kernel, linear
-from ladder_tui.panes.grid_lanes import coordinate, volume
+from ladder_backends.model.grid import BlockRange, Kernel, delinear, linear, volume
 from ladder_tui.widgets.row import Cell
 
 _HEAT = ((1.0, "█"), (0.75, "▓"), (0.4, "▒"), (0.0, "░"))
@@ -65,7 +64,7 @@ def block_cells(kernel: Kernel, blocks: Sequence[BlockRange], focused: Dim3 | No
             if not held:
                 place = max(start, first)
             held += min(end, after) - max(start, first)
-        block = coordinate(place, kernel.grid_dim)
+        block = delinear(place, kernel.grid_dim)
         cells.append(BlockCell(first, after - first, held, block, first <= focus < after))
     return cells
 
@@ -99,7 +98,7 @@ def held_words(kernel: Kernel, blocks: Sequence[BlockRange], *, dump: bool) -> s
     held = sum(after - first for first, after in spans)
     total = volume(kernel.grid_dim)
     if dump and held == 1:
-        only = coordinate(spans[0][0], kernel.grid_dim)
+        only = delinear(spans[0][0], kernel.grid_dim)
         name = str(only[0]) if kernel.grid_dim[1:] == (1, 1) else format_coordinate(only)
         return f"dump holds block {name} only"
     verb = "held by the dump" if dump else "resident"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ladder_backends.model.focus import Dim3
 from ladder_backends.model.grid import Lane, LaneState, Warp
 from ladder_tui.widgets.row import Cell
 
@@ -23,17 +22,6 @@ _STATE_WORDS = {
     LaneState.FAULTING: "faulting",
     LaneState.DIVERGENT: "waiting",
 }
-
-
-def coordinate(number: int, extent: Dim3) -> Dim3:
-    """The coordinate at a place in an extent, x fastest; an extent that is not known has no coordinates but x."""
-    width, height = max(1, extent[0]), max(1, extent[1])
-    return number % width, number // width % height, number // width // height
-
-
-def volume(extent: Dim3) -> int:
-    """Places in an extent."""
-    return extent[0] * extent[1] * extent[2]
 
 
 def program_counters(warps: Sequence[Warp]) -> dict[str, int]:

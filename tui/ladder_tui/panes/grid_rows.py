@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
-from ladder_backends.model.grid import LANES, Kernel, LaneState, Warp, linear
+from ladder_backends.model.grid import LANES, Kernel, LaneState, Warp, delinear, linear, volume
 from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.panes.grid_blocks import BlockCell, block_cells, held_words, map_cells
-from ladder_tui.panes.grid_lanes import coordinate, lane_cells, legend, program_counters, volume
+from ladder_tui.panes.grid_lanes import lane_cells, legend, program_counters
 from ladder_tui.widgets.row import Cell, Row
 
 _NUMBERED_BLOCKS = 16
@@ -77,7 +77,7 @@ def thread_at(kernel: Kernel | None, warp: int, lane: int) -> Dim3 | None:
     if kernel is None:
         return None
     number = warp * LANES + lane
-    return coordinate(number, kernel.block_dim) if number < volume(kernel.block_dim) else None
+    return delinear(number, kernel.block_dim) if number < volume(kernel.block_dim) else None
 
 
 @dataclass(frozen=True, slots=True)

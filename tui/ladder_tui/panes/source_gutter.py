@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.finding import Report
-from ladder_backends.model.frame import Place
+from ladder_backends.model.frame import Place, file_name
 from ladder_backends.model.variable import Variable
 from ladder_tui.widgets.row import Cell
 
@@ -27,18 +27,13 @@ class FindingMark(NamedTuple):
     finding: int
 
 
-def basename(path: str) -> str:
-    """The last part of a path as a tool wrote it."""
-    return path.replace("\\", "/").rsplit("/", 1)[-1]
-
-
 def same_file(place: Place, names: frozenset[str]) -> bool:
     """Whether a place is in the file that goes by any of these names (whole paths and one basename)."""
     whole = {name for name in names if "/" in name}
     told = {name for name in (place.fullname, place.file) if "/" in name}
     if whole and told:
-        return bool(whole & told) or (not place.fullname and basename(place.file) in names)
-    return basename(place.fullname or place.file) in names
+        return bool(whole & told) or (not place.fullname and file_name(place.file) in names)
+    return file_name(place.fullname or place.file) in names
 
 
 def breakpoint_mark(binding: BreakpointBinding) -> Cell:
@@ -62,7 +57,7 @@ def breakpoint_lines(bindings: Sequence[BreakpointBinding], names: frozenset[str
             if same_file(place, names):
                 marks[place.line] = breakpoint_mark(binding)
         file, _, line = binding.intent.location.rpartition(":")
-        if not binding.places and line.isdecimal() and (file in names or basename(file) in names):
+        if not binding.places and line.isdecimal() and (file in names or file_name(file) in names):
             marks[int(line)] = breakpoint_mark(binding)
     return marks
 
@@ -76,7 +71,7 @@ def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
         if not group.members:
             continue
         first = report.findings[group.members[0]]
-        if first.line is None or basename(first.src_file) != name:
+        if first.line is None or file_name(first.src_file) != name:
             continue
         lanes = len(group.members) if first.sides or first.thread is not None else 0
         known = marks.get(first.line, FindingMark(0, first.index))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ladder_backends.model.frame import Place
+from ladder_backends.model.frame import Place, file_name
+from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.sources import SourceFile, SourceState
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_tui.actions import bindings_for
@@ -16,7 +17,6 @@ from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_gutter import (
     FindingMark,
     InlineValue,
-    basename,
     breakpoint_lines,
     finding_lines,
     inline_values,
@@ -24,6 +24,9 @@ from ladder_tui.panes.source_gutter import (
 )
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, cut, cut_front, width_of
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
 
 _BLANK = Cell(" ")
 _KEPT_FILES = 12
@@ -59,8 +62,8 @@ class SourcePane(Pane):
     )
     BINDINGS: ClassVar = bindings_for("source")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
+        super().__init__(ladder, palette=palette, id=id)
         self._place: Place | None = None
         self._target: Place | None = None
         self._away = False
@@ -111,7 +114,7 @@ class SourcePane(Pane):
         if place is None:
             self._text, self._names = None, frozenset()
             return
-        self._names = frozenset(filter(None, (place.file, place.fullname, basename(place.fullname or place.file))))
+        self._names = frozenset(filter(None, (place.file, place.fullname, file_name(place.fullname or place.file))))
         self._text = self._load(place)
         if self._text is not before:
             self._rows.clear()
@@ -135,7 +138,7 @@ class SourcePane(Pane):
                 text = self._kept[key] = _Text(source)
             elif source.lines or not text.lines:
                 text.source = source
-        if not text.colouring and text.lines and can_highlight(basename(place.file)):
+        if not text.colouring and text.lines and can_highlight(file_name(place.file)):
             text.colouring = True
             self.ladder_app.run_worker(self._colour(text, place.line - 1), exit_on_error=False)
         return text
@@ -143,7 +146,7 @@ class SourcePane(Pane):
     def _colour(self, text: _Text, line: int) -> Coroutine[Any, Any, None]:
         height = max(20, self.body_height)
         view = range(max(0, line - height), min(len(text.lines), line + height))
-        return highlight(basename(text.source.name), text.lines, text.colours, view, self._coloured)
+        return highlight(file_name(text.source.name), text.lines, text.colours, view, self._coloured)
 
     def _coloured(self) -> None:
         self._rows.clear()
@@ -173,7 +176,7 @@ class SourcePane(Pane):
         found = len(state.report.findings) if state.report is not None else 0
         if found != self._report_size and place is not None:
             self._report_size = found
-            self._findings = finding_lines(state.report, basename(place.fullname or place.file))
+            self._findings = finding_lines(state.report, file_name(place.fullname or place.file))
         self._values = {}
         if debug is not None and self._text is not None and current >= 0:
             self._values = inline_values(self._text.lines, current + 1, debug.variables.variables)
@@ -290,7 +293,7 @@ class SourcePane(Pane):
                 state.append(Cell((" " if state else "") + inner.function, "muted"))
         where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
         end = (Cell(where, "focus"),) if where else self.tab_cells()
-        return Title(basename(self._place.file), tuple(state), end)
+        return Title(file_name(self._place.file), tuple(state), end)
 
     def empty_text(self) -> str:
         """Why there is no source."""
@@ -298,6 +301,8 @@ class SourcePane(Pane):
         if self._text is not None:
             return self._text.source.note or f"{self._text.source.name} is not on this machine"
         if debug is None or debug.run is Run.NOTHING:
+            if self.ladder.state.report is not None:
+                return "The report names no source file."
             return "Nothing is open. Start with: ladder-tui run PROGRAM"
         if debug.run in (Run.RUNNING, Run.STARTING):
             return "The target runs; Ctrl-C stops it."

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ladder_backends.model.finding import CodeLocation
-from ladder_backends.model.frame import Frame, FrameKind
+from ladder_backends.model.frame import Frame, FrameKind, file_name
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.source_gutter import basename
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
@@ -116,14 +115,16 @@ def _frame_row(frame: Frame) -> Row:
         cells.append(Cell(" py", "report"))
     end: tuple[Cell, ...]
     if frame.place is not None:
-        end = (Cell(f"{basename(frame.place.file)}:", "file"), Cell(str(frame.place.line), "number"))
+        end = (Cell(f"{file_name(frame.place.file)}:", "file"), Cell(str(frame.place.line), "number"))
     else:
-        end = (Cell(basename(frame.module) or frame.address, "muted"),)
+        end = (Cell(file_name(frame.module) or frame.address, "muted"),)
     return Row(tuple(cells), end, target=frame)
 
 
 def _launcher_row(frame: CodeLocation) -> Row:
     cells = (Cell("   "), Cell(frame.function or "??", "report"))
     if frame.line is not None:
-        return Row(cells, (Cell(f"{basename(frame.file)}:", "file"), Cell(str(frame.line), "number")), target=frame)
-    return Row(cells, (Cell(basename(frame.module) or frame.offset, "muted"),), target=frame)
+        return Row(
+            cells, (Cell(f"{file_name(frame.file)}:", "file"), Cell(str(frame.line), "number")), target=frame
+        )
+    return Row(cells, (Cell(file_name(frame.module) or frame.offset, "muted"),), target=frame)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from ladder_backends.errors import LadderError
 from ladder_backends.model.variable import Variable
+from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, width_of
+
+if TYPE_CHECKING:
+    from ladder_tui.theming import Palette
 
 _NAME_ROOM = 24
 
@@ -30,8 +34,8 @@ class VariablesPane(Pane):
     INTEREST = Change.VARIABLES | Change.FRAMES | Change.FOCUS | Change.RUN
     BINDINGS: ClassVar = bindings_for("variables")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
+        super().__init__(ladder, palette=palette, id=id)
         self._watched: dict[str, Variable] = {}
         self._open: set[str] = set()
         self._shown: list[_Line] = []
