@@ -6,9 +6,9 @@ import re
 
 from ladder_backends.model.finding import Allocation, CodeLocation, Finding, FindingGroup, FindingKind, Report
 from ladder_backends.model.focus import format_coordinate
+from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer.lanes import frame_words
 from ladder_backends.sanitizer.summary import counted_errors
-from ladder_backends.sanitizer.user_frame import basename
 
 RUN_KINDS = frozenset({FindingKind.TOOL_ERROR, FindingKind.TOOL_WARNING, FindingKind.SESSION})
 """Kinds that are about the run of the tool, not about the program."""
@@ -67,7 +67,7 @@ def place_words(finding: Finding) -> str:
         line = f":{finding.line}" if finding.line is not None else ""
         inner = finding.sides[0].location.function if finding.sides else ""
         own = not inner or inner == finding.kernel
-        return f"{name} {'' if own else basename(finding.src_file)}{line}".strip()
+        return f"{name} {'' if own else file_name(finding.src_file)}{line}".strip()
     return name
 
 
