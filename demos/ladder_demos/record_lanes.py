@@ -19,7 +19,8 @@ from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.transport import EngineCommand, Transport
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.grid import delinear, linear
-from ladder_backends.recording import Recorder
+from ladder_backends.recording import Recorder, read_recording
+from ladder_backends.recording.file import entry_line, header_line
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.jump import FRAMES, VARIABLES, jump
 
@@ -39,6 +40,7 @@ def record_case(file: Path) -> int:
         folder = Path(name)
         recording = folder / f"{file.stem}.jsonl"
         lanes = asyncio.run(_record(target, recording, version))
+        _forget_folders(recording)
         parts = [_copied(case, part.name, folder) for part in case.parts if part.role != Role.RECORDING]
         origin = Origin(tool="cuda-gdb", version=version)
         write_case(file, case.title, [*parts, NewPart(recording, Role.RECORDING, origin=origin)], case.note)
@@ -69,6 +71,14 @@ async def _record(target: GpuDumpTarget, recording: Path, version: str) -> int:
     finally:
         await session.close()
     return len(lanes)
+
+
+def _forget_folders(file: Path) -> None:
+    """Take out where the files lay on the machine that recorded: a replay names none, and nobody else is to know."""
+    recording = read_recording(file)
+    kept = (entry for entry in recording.entries if not (entry.sent and b"-environment-cd" in entry.raw))
+    header = header_line(recording.engine, recording.version, recording.argv)
+    file.write_bytes(b"".join([header, *map(entry_line, kept)]))
 
 
 async def _lanes(debugger: CudaGdbDebugger) -> list[Focus]:
