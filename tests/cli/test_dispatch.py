@@ -55,6 +55,20 @@ def test_which_command(line: str, command: str, words: str, monkeypatch: pytest.
     assert called == [(command, words.split())]
 
 
+@pytest.mark.parametrize(("word", "meant"), [("findngs", "findings"), ("opne", "open"), ("Jump", "jump")])
+def test_a_word_like_a_command_is_no_program(ladder_tui, word: str, meant: str) -> None:
+    answer = ladder_tui(word, "x.log")
+    assert answer.code == 2
+    assert answer.complaint == f"ladder-tui: cannot run {word}: there is no such file — did you mean {meant}?"
+
+
+def test_a_program_may_be_called_almost_like_a_command(ladder_tui, tmp_path: Path) -> None:
+    (tmp_path / "findngs").write_text("print()\n")
+    assert "did you mean" not in ladder_tui("findngs").complaint
+    assert "did you mean" not in ladder_tui("no-such-program-here").complaint
+    assert "did you mean" not in ladder_tui("run", "findngs").complaint
+
+
 def test_help_names_every_command(ladder_tui) -> None:
     answer = ladder_tui("--help")
     assert (answer.code, answer.err) == (0, "")

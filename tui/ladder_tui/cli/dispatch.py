@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from ladder_backends.text import clean_line
 from ladder_tui.cli.commands import COMMANDS, LATER, Command
 from ladder_tui.cli.words import split_options
 
@@ -26,7 +27,23 @@ def dispatch(words: list[str]) -> int:
         return _show_help() if len(split.rest) < 2 else dispatch([*split.rest[1:], "--help"])
     if not split.rest:
         return _run(Command("", "", "open the start screen", "ladder_tui.cli.start"), split.options)
+    if first and (meant := _command_like(first)):
+        from ladder_tui.cli.parser import UsageError
+
+        raise UsageError(f"cannot run {clean_line(first)}", "there is no such file", f"did you mean {meant}?")
     return _run(COMMANDS["run"], words)
+
+
+def _command_like(word: str) -> str:
+    """The command that a word was meant to be; empty for a program, and for what is like none."""
+    import shutil
+    from pathlib import Path
+
+    if "/" in word or Path(word).exists() or shutil.which(word) is not None:
+        return ""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, COMMANDS, 1, 0.7)), "")
 
 
 def _run(command: Command, words: list[str]) -> int:
