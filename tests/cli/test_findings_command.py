@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+RACE = Path(__file__).parents[1] / "sanitizer/reports/cases/096-race-sync-trace-and-deadlock.txt"
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 
 
@@ -103,3 +104,20 @@ def test_tui_needs_a_terminal(ladder_tui, vector_add) -> None:
     answer = ladder_tui("findings", vector_add.reports[0], "--tui")
     assert answer.code == 2
     assert "no terminal" in answer.complaint
+
+
+def test_only_bugs_are_numbered(ladder_tui) -> None:
+    answer = ladder_tui("findings", RACE)
+    assert answer.out.startswith("racecheck: 1 bug ")
+    assert [line[:12] for line in answer.out.splitlines() if line[:1].isdigit()] == ["1. deadlock "]
+    assert "\nnot bugs by themselves:\n\n·  Barrier trace  kernel :36" in answer.out
+    assert answer.out.index("1. deadlock") < answer.out.index("not bugs by themselves")
+
+
+def test_a_dump_is_opened_with_a_command_of_ours(ladder_tui, vector_add, tmp_path: Path) -> None:
+    (tmp_path / "my.log").write_text(vector_add.reports[0].read_text())
+    dump = "/home/user/ladder/memcheck-oob.nvcudmp"
+    out = ladder_tui("findings", "my.log").out
+    assert "cuda-gdb" not in out
+    assert "loaded in the debugger" not in out
+    assert f"note: the tool wrote {dump}; to stand in its lanes: ladder-tui open my.log {dump} PROGRAM\n" in out

@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> int:
     else:
         from ladder_tui.cli.findings_text import report_lines
 
-        print_lines(report_lines(report))
+        print_lines(report_lines(report, str(paths[0]) if len(paths) == 1 and str(paths[0]) != "-" else "LOG"))
     code = exit_code(report)
     if code == PROVES_NOTHING:
         say(headline(report))

@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator
 
 from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, FindingKind, LaneAnswer, Report
 from ladder_backends.sanitizer import allocation_line, group_count, headline, member_line
+from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
 from ladder_tui.cli.lane_ranges import lane_ranges
 
 _BLOCKS = 4
 _FRAMES = 6
 _SIDES = 4
+_HOW_TO_LOAD = re.compile(r"Generating coredump file|It can be loaded in the debugger|cuda-gdb -ex")
+"""What the tool says of its dump: said anew with the command that opens it here."""
 
 
-def report_lines(report: Report) -> Iterator[str]:
-    """The whole report: a headline, then each bug, then what the tool said of the run."""
+def report_lines(report: Report, log: str = "") -> Iterator[str]:
+    """The whole report: a headline, then each bug, then what else was found and what the tool said of the run.
+
+    Args:
+        report: What was read.
+        log: Its file as it was named, for the command that opens it with its dump; without one there is none.
+    """
     yield f"{report.tool or 'compute-sanitizer'}: {headline(report)}"
-    for number, group in enumerate(report.groups.values(), 1):
+    groups = report.groups.values()
+    for number, group in enumerate((one for one in groups if one.kind not in NO_FAULT_KINDS), 1):
         yield ""
-        yield from _group_lines(number, group, report)
-    if report.notes:
+        yield from _group_lines(f"{number}. ", group, report)
+    others = [one for one in groups if one.kind in NO_FAULT_KINDS]
+    if others and len(others) < len(groups):
+        yield from ("", "not bugs by themselves:")
+    for group in others:
         yield ""
-        yield from (f"note: {note}" for note in report.notes)
+        yield from _group_lines("·  ", group, report)
+    if notes := list(_note_lines(report, log)):
+        yield from ("", *notes)
 
 
-def _group_lines(number: int, group: FindingGroup, report: Report) -> Iterator[str]:
+def _note_lines(report: Report, log: str) -> Iterator[str]:
+    for note in report.notes:
+        if not _HOW_TO_LOAD.match(note):
+            yield f"note: {note}"
+    for dump in report.dumps:
+        how = f"; to stand in its lanes: ladder-tui open {shlex.quote(log)} {shlex.quote(dump)} PROGRAM"
+        yield f"note: the tool wrote {dump}{how if log else ''}"
+
+
+def _group_lines(mark: str, group: FindingGroup, report: Report) -> Iterator[str]:
     members = [report.findings[index] for index in group.members]
     if not members:
         return
     first = members[0]
     count = group_count(report, group)
-    yield f"{number}. {group.title}" + (f"  ({count})" if count else "")
+    yield f"{mark}{group.title}" + (f"  ({count})" if count else "")
     yield from (f"   {line}" for line in _place_lines(first))
     yield from (f"   {line}" for line in _lane_lines(members))
     if words := allocation_line(first.allocation):
