@@ -225,6 +225,19 @@ async def test_a_click_takes_what_was_said_away_as_a_key_does(gpu_dump: Any, sho
         assert "what was said before" not in view.text()
 
 
+async def test_what_was_said_last_is_shown_whoever_said_it(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump) as view:
+        gpu_dump.state.notice = Notice("the ladder said this")
+        gpu_dump.tell(Change.NOTICE)
+        await view.settle()
+        assert "the ladder said this" in view.text()
+        gpu_dump.active.state.notice = Notice("cuda-gdb died", "error")
+        gpu_dump.tell(Change.NOTICE)
+        await view.settle()
+        assert "cuda-gdb died" in view.text()
+        assert "the ladder said this" not in view.text()
+
+
 async def test_q_asks_before_it_ends_something(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
         await view.press("q")

@@ -12,10 +12,9 @@ from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from ladder_backends.model.frame import Place
-from ladder_backends.session.state import Change, DebugState, Run
+from ladder_backends.session.state import Change, DebugState, Notice, Run
 from ladder_tui._textual_compat import send_less
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes import load_pane
@@ -63,6 +62,7 @@ class Workspace(Commands, Screen[None]):
         self.rung_bar = RungBar(ladder.state, self.go_to_rung, palette=palette)
         self.status_bar = StatusBar(ladder, self.perform, palette=palette, clock=clock)
         self.notice_line = NoticeLine(palette=palette)
+        self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)
         self.too_small = TooSmall(palette=palette)
         self._rung = ""
@@ -279,10 +279,15 @@ class Workspace(Commands, Screen[None]):
         self.status_bar.update()
 
     def _show_notice(self) -> None:
+        """Show what was said last, by the ladder or by the session on screen."""
         debug = self.debug
-        notice = self.ladder.state.notice or (debug.notice if debug is not None else None)
-        if notice is not None:
-            self.notice_line.show(notice)
+        said = {"": self.ladder.state.notice}
+        if debug is not None:
+            said[debug.rung] = debug.notice
+        new = [notice for place, notice in said.items() if notice is not None and notice is not self._said.get(place)]
+        self._said.update(said)
+        if new:
+            self.notice_line.show(new[0])
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Blank, in the palette's own colours; the bars and the area cover all of it."""
