@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.grid import BlockRange, Kernel
 from ladder_backends.session.alternatives import Alternative
@@ -107,6 +108,14 @@ async def test_a_quarter_of_a_million_blocks(gpu_dump: Any, make_app: Callable[.
     async with make_app(gpu_dump).run_test(size=(120, 40)) as pilot:
         await pilot.press("w", "g", "home")
         await shots.both(pilot, "grid-250x1000")
+
+
+async def test_an_engine_that_died_is_not_one_without_lanes(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
+    state = gpu_dump.active.state
+    state.run, state.focus, state.grid, state.capabilities = Run.DEAD, None, Grid(), Capability.NONE
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(120, 40)):
+        assert app.workspace.panes["grid"].empty_text() == "the engine is gone; c starts it again"
 
 
 async def test_a_host_engine_has_no_map(segfault: Any, make_app: Callable[..., LadderApp]) -> None:

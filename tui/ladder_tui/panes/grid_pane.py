@@ -117,6 +117,8 @@ class GridPane(Pane):
             return "no GPU program is open on this rung"
         if debug.run is Run.NOTHING:
             return "no lane yet; Enter on a finding goes into its lane"
+        if debug.run is Run.DEAD:
+            return self.not_standing()
         if not debug.capabilities & Capability.DEVICE_FOCUS:
             return "this engine knows no lanes; cuda-gdb, on rung 3, does"
         return "no kernel is on the device"
