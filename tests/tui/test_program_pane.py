@@ -62,6 +62,16 @@ async def test_keys_go_to_the_program_only_while_it_is_typed_to(
         assert typed(segfault).endswith(b"a")
 
 
+async def test_the_hints_are_of_the_keys_that_work(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        await view.press("w", "p")
+        assert "n next" in view.text()
+        await view.press("i")
+        assert "F10 next" in view.text()
+        await view.press("ctrl+right_square_bracket")
+        assert "n next" in view.text()
+
+
 async def test_leaving_the_pane_or_the_programs_end_stops_typing(
     segfault: Any, make_app: Callable[..., LadderApp]
 ) -> None:

@@ -207,8 +207,8 @@ class ProgramPane(Pane):
         if not self._can_type:
             self.ladder_app.say("no program that could be typed to", "warning")
             return
-        self.TAKES_TEXT, self._escaped, self._at_end = True, False, True
-        self._draw()
+        self._escaped, self._at_end = False, True
+        self._take_text(True)
 
     def activate(self, hit: Hit) -> None:
         """Enter types to the program; a click only takes the focus."""
@@ -221,8 +221,13 @@ class ProgramPane(Pane):
 
     def _stop_typing(self) -> None:
         if self.TAKES_TEXT:
-            self.TAKES_TEXT = False
-            self._draw()
+            self._take_text(False)
+
+    def _take_text(self, takes: bool) -> None:
+        self.TAKES_TEXT = takes
+        self._draw()
+        # Which keys work is another thing now.
+        self.ladder_app.workspace.status_bar.update()
 
     def on_blur(self) -> None:
         """Keys that go elsewhere do not go to the program."""
