@@ -47,6 +47,25 @@ async def test_the_lane_and_its_map(
         await shots.both(pilot, f"lane-{size[0]}x{size[1]}")
 
 
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (Report("memcheck", ran=True, complete=True), "the tool looked and found nothing"),
+        (Report("memcheck", ran=True, complete=True, reason="no output of the program"), "no output of the program"),
+        (Report("memcheck", ran=True, reason="no summary"), "incomplete: no summary"),
+        (Report("memcheck", reason="no kernel ran"), "no kernel ran"),
+        (Report("memcheck", ran=True), ""),
+    ],
+)
+async def test_without_findings_the_whole_reason_is_read(
+    gpu_dump: Any, make_app: Callable[..., LadderApp], made: Report, words: str
+) -> None:
+    gpu_dump.state.report, gpu_dump.state.selected_finding = made, None
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(120, 40)):
+        assert app.workspace.panes["findings"].empty_text() == words
+
+
 async def test_the_bug_is_in_view_above_its_first_lane(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
     gpu_dump.state.selected_finding = 0
     app = make_app(gpu_dump)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.finding import Report
 from ladder_backends.model.frame import Place
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.sources import SourceFinder
@@ -210,6 +211,17 @@ async def test_a_running_target_keeps_its_source_without_a_marker(segfault: Any,
         assert "total += data[i]" in view.text()
         assert "5 ▶" not in view.text()
         assert "the target runs" in view.text()
+
+
+async def test_a_report_without_source_is_not_nothing(gpu_dump: Any, show: Any) -> None:
+    gpu_dump.state.report, gpu_dump.state.selected_finding = Report("memcheck", ran=True), None
+    gpu_dump.sessions.clear()
+    gpu_dump.state.debug.clear()
+    async with show(gpu_dump) as view:
+        source = view.app.workspace.panes["source"]
+        assert source.empty_text() == "The report names no source file."
+        gpu_dump.state.report = None
+        assert "ladder-tui run PROGRAM" in source.empty_text()
 
 
 async def test_an_outer_frame_has_a_marker_of_its_own(segfault: Any, show: Any) -> None:

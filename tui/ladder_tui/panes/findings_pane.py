@@ -72,9 +72,9 @@ class FindingsPane(Pane):
             return f"no finding holds “{self._rows.query}”; / and Enter shows all again"
         if report is None:
             return "no report is open; start with: ladder-tui open LOG [DUMP] [PROGRAM]"
-        if not report.ran:
-            return report.reason or ""
-        return "" if report.reason or not report.complete else "the tool looked and found nothing"
+        if report.reason:
+            return report.reason if not report.ran or report.complete else f"incomplete: {report.reason}"
+        return "the tool looked and found nothing" if report.ran and report.complete else ""
 
     # Changes ---------------------------------------------------------------------------------------------------
 
