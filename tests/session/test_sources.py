@@ -66,7 +66,8 @@ def test_what_is_nowhere_says_what_to_do(tmp_path: Path) -> None:
     for name in ("kernel.cu", "/elsewhere/kernel.cu"):
         found = finder.find(name)
         assert (found.state, found.lines) == (SourceState.MISSING, ())
-        assert "name the folder" in found.note
+        assert "add its folder to source_roots in the file that `ladder-tui config path` names" in found.note
+        assert found.lost
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,7 @@ def test_names_that_are_no_files(tmp_path: Path, name: str, words: str) -> None:
     found = SourceFinder([tmp_path]).find(name)
     assert found.state is SourceState.MISSING
     assert words in found.note
+    assert found.lost is (name == "..")
     assert "\0" not in found.note + found.name
 
 

@@ -25,6 +25,7 @@ _MOST_CANDIDATES = 20
 _COPY_SLACK = 2.0  # seconds: files that were copied or checked out together differ by less
 _INTERMEDIATE = frozenset({".ttgir", ".ttir", ".llir", ".ptx", ".mlir", ".ll", ".gpu", ".stub.c"})
 _NAMELESS = re.compile(r"<[^/]*>$")
+_NAME_ITS_FOLDER = "add its folder to source_roots in the file that `ladder-tui config path` names"
 
 
 class SourceState(enum.StrEnum):
@@ -46,6 +47,7 @@ class SourceFile:
         lines: Its lines without newline, clean; empty where it is missing.
         candidates: Files of that name, where it is ambiguous: ask, never guess.
         note: One line for anything but the very file named: where it was found, what is wrong, what to do.
+        lost: It is a file that lies elsewhere: its folder would help.
     """
 
     name: str
@@ -54,6 +56,7 @@ class SourceFile:
     lines: tuple[str, ...] = ()
     candidates: tuple[Path, ...] = ()
     note: str = ""
+    lost: bool = False
 
 
 class SourceFinder:
@@ -165,11 +168,12 @@ class SourceFinder:
             )
         if base.suffix in _INTERMEDIATE:
             note = f"{clean_line(base.name)} is a compiler's intermediate code that was not kept on disk"
-        elif base.is_absolute():
-            note = f"{clean_line(str(base))} is not on this machine — name the folder it lies in as a source folder"
+            return SourceFile(name, SourceState.MISSING, note=note)
+        if base.is_absolute():
+            note = f"{clean_line(str(base))} is not on this machine"
         else:
-            note = f"{clean_line(base.name)} is not below the source folders — name the folder it lies in"
-        return SourceFile(name, SourceState.MISSING, note=note)
+            note = f"{clean_line(base.name)} is not below the source folders"
+        return SourceFile(name, SourceState.MISSING, note=f"{note} — {_NAME_ITS_FOLDER}", lost=True)
 
     def _load(self, name: str, path: Path, note: str = "", *, judge: bool = True) -> SourceFile:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.sources import SourceFile, SourceState
+from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.text import clean_line
 from ladder_tui.actions import bindings_for
 from ladder_tui.highlight import Line, can_highlight, expand, highlight
 from ladder_tui.panes.pane import Pane
@@ -299,7 +301,8 @@ class SourcePane(Pane):
         """Why there is no source."""
         debug = self.debug
         if self._text is not None:
-            return self._text.source.note or f"{self._text.source.name} is not on this machine"
+            source = self._text.source
+            return (source.note or f"{source.name} is not here") + ("; Enter asks for it" if source.lost else "")
         if debug is None or debug.run is Run.NOTHING:
             if self.ladder.state.report is not None:
                 return "The report names no source file."
@@ -337,6 +340,33 @@ class SourcePane(Pane):
         digits = max(3, len(str(self.row_count)))
         if hit.column is not None and 0 <= hit.column < digits + 3 and self.session is not None:
             self.work(self.session.toggle_breakpoint(self.location_at_cursor()))
+
+    def action_act(self) -> None:
+        """Act on the line, or ask where a source lies that is not here."""
+        place, text = self._place, self._text
+        if place is None or text is None or not text.source.lost:
+            super().action_act()
+            return
+
+        def look(typed: str) -> None:
+            if typed.strip():
+                self.work(self._look_below(Path(typed.strip()).expanduser(), place))
+
+        name = clean_line(file_name(place.file))
+        self.ladder_app.workspace.prompt.ask(f"where is {name}?", look, placeholder="its folder, or one above")
+
+    async def _look_below(self, folder: Path, place: Place) -> None:
+        if not await asyncio.to_thread(folder.is_file):
+            found = await asyncio.to_thread(SourceFinder([folder]).find, place.file, place.fullname)
+            if found.path is None:
+                name = clean_line(file_name(place.file))
+                many = f"several files are called {name}: name the folder of one"
+                none = f"no {name} below {clean_line(str(folder))}"
+                self.ladder_app.say(many if found.candidates else none, "warning")
+                return
+            folder = found.path
+        if self._place == place:
+            self._choose(folder)
 
     def _choose(self, path: Path) -> None:
         place = self._place

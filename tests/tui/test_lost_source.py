@@ -1,0 +1,37 @@
+"""A source that is not on this machine: its folder is asked for."""
+
+from pathlib import Path
+from typing import Any
+
+from ladder_backends.session.sources import SourceFile, SourceState
+
+
+async def test_enter_asks_for_the_folder_of_a_lost_source(segfault: Any, show: Any, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    found = tmp_path / "deep/segfault.c"
+    found.write_text("\n" * 4 + "found_it();\n")
+    segfault.sources["segfault.c"] = SourceFile("segfault.c", SourceState.MISSING, note="not here", lost=True)
+    async with show(segfault, (120, 40)) as view:
+        assert "not here; Enter asks for it" in view.text()
+        await view.press("enter", *"/nowhere", "enter")
+        assert "no segfault.c below /nowhere" in view.text()
+        await view.press("enter", *str(tmp_path), "enter")
+        assert ("choose_source", "segfault.c", found) in segfault.asked
+        assert "found_it();" in view.text()
+
+
+async def test_the_file_itself_may_be_named(segfault: Any, show: Any, tmp_path: Path) -> None:
+    other = tmp_path / "other.c"
+    other.write_text("\n" * 4 + "found_it();\n")
+    segfault.sources["segfault.c"] = SourceFile("segfault.c", SourceState.MISSING, note="not here", lost=True)
+    async with show(segfault, (120, 40)) as view:
+        await view.press("enter", *str(other), "enter")
+        assert ("choose_source", "segfault.c", other) in segfault.asked
+
+
+async def test_enter_asks_for_no_folder_of_what_is_no_file(segfault: Any, show: Any) -> None:
+    segfault.sources["segfault.c"] = SourceFile("segfault.c", SourceState.MISSING, note="it was generated")
+    async with show(segfault, (120, 40)) as view:
+        await view.press("enter")
+        assert "Enter asks" not in view.text()
+        assert not view.app.workspace.prompt.display
