@@ -74,7 +74,7 @@ async def _record(target: GpuDumpTarget, recording: Path, version: str) -> int:
 
 
 def _forget_folders(file: Path) -> None:
-    """Take out where the files lay on the machine that recorded: a replay names none, and nobody else is to know."""
+    """Take out where the files lay on the machine that recorded: a replay asks for no folder."""
     recording = read_recording(file)
     kept = (entry for entry in recording.entries if not (entry.sent and b"-environment-cd" in entry.raw))
     header = header_line(recording.engine, recording.version, recording.argv)

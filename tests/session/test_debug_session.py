@@ -295,7 +295,7 @@ async def test_a_dead_gdb_is_a_state_and_running_again_restarts_it(gdb, compiled
     await session.at_rest()
     assert session.state.run is Run.DEAD
     assert session.state.run_detail == "gdb died (signal 9)"
-    assert "— continue (c) to start it again" in session.state.notices[-1].text
+    assert "— continue to start it again" in session.state.notices[-1].text
     assert len([notice for notice in session.state.notices if notice.severity == "error"]) == 1
     await session.resume(StepKind.NEXT)
     await session.at_rest()

@@ -323,6 +323,21 @@ async def test_users_keys_are_taken(segfault: Any, show: Any) -> None:
         assert segfault.active.asked == [("resume", StepKind.NEXT)]
 
 
+async def test_users_keys_are_named_wherever_keys_are(segfault: Any, show: Any) -> None:
+    async with show(segfault, keys={"run.next": "m,F7", "run.interrupt": "Ctrl-X", "run.continue": "v"}) as view:
+        assert "m next" in view.text()
+        assert "v continue" in view.text()
+        segfault.active.state.run = Run.RUNNING
+        segfault.tell(Change.RUN)
+        await view.press("m")
+        assert "next: the target runs; Ctrl-X stops it" in view.text()
+        await view.press("f1")
+        assert "m  F7" in view.text()
+    async with show(segfault) as view:
+        await view.press("n")
+        assert "next: the target runs; Ctrl-C stops it" in view.text()
+
+
 @pytest.mark.parametrize("size", [(1, 1), (20, 5), (39, 10), (40, 9)])
 async def test_too_small_says_so_and_survives(segfault: Any, show: Any, size: tuple[int, int]) -> None:
     async with show(segfault, size) as view:

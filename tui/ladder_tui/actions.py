@@ -7,7 +7,7 @@ made from `ACTIONS`. To add an action: one entry here, and a method `action_<nam
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,6 @@ class Need(enum.Flag):
     STOPPED = enum.auto()
     RUNNING = enum.auto()
     FINDINGS = enum.auto()
-    DEVICE = enum.auto()
     DISASSEMBLE = enum.auto()
     BREAKPOINTS = enum.auto()
     CONSOLE = enum.auto()
@@ -42,7 +41,7 @@ class Action:
 
     Attributes:
         id: Stable, for users' own keys: `run.next`.
-        keys: Textual key names; the first is the letter, the others its twins.
+        keys: Built-in keys by Textual's names; the first is the letter, the others its twins.
         hint: One or two words for the status bar.
         description: A sentence for the help and the palette.
         group: Heading in the help.
@@ -63,14 +62,19 @@ class Action:
     hinted: bool = False
 
     @property
+    def bound(self) -> tuple[str, ...]:
+        """The keys that call it: the user's own where there are any, else the built-in ones."""
+        return _chosen.get(self.id, self.keys)
+
+    @property
     def key_label(self) -> str:
         """The first key as a person writes it."""
-        return key_label(self.keys[0]) if self.keys else ""
+        return key_label(self.bound[0]) if self.bound else ""
 
     @property
     def key_in_text(self) -> str:
         """The first key that works even where text is typed, or an empty string."""
-        return next((key for key in self.keys if key in ALWAYS_COMMANDS or self.scope == "console"), "")
+        return next((key for key in self.bound if key in ALWAYS_COMMANDS or self.scope == "console"), "")
 
     def hint_in(self, debug: DebugState | None) -> str:
         """The hint, as it is true now: what continues a stopped program starts one that has ended."""
@@ -106,6 +110,24 @@ def key_label(key: str) -> str:
     *modifiers, last = key.split("+")
     last = _KEY_LABELS.get(last, last.upper() if len(last) > 1 or modifiers else last)
     return "-".join([*(modifier.capitalize() for modifier in modifiers), last])
+
+
+_chosen: dict[str, tuple[str, ...]] = {}
+
+
+def choose_keys(keys: Mapping[str, str]) -> None:
+    """Take the user's own keys: hints, help and messages name these from now on.
+
+    Args:
+        keys: By action id, in Textual's names, several separated by commas.
+    """
+    _chosen.clear()
+    _chosen.update({name: tuple(text.split(",")) for name, text in keys.items()})
+
+
+def key_of(action_id: str) -> str:
+    """The first key of an action as a person writes it, for texts that tell what to press."""
+    return next(action.key_label for action in ACTIONS if action.id == action_id)
 
 
 _RUN = "Run control"
@@ -228,20 +250,22 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     if debug is None or debug.run is Run.NOTHING:
         return "nothing is open on this rung"
     if debug.run is Run.DEAD:
-        return "" if needs & Need.RESTING else "the engine is gone; c starts it again"
+        return "" if needs & Need.RESTING else f"the engine is gone; {key_of('run.continue')} starts it again"
     able = debug.capabilities
     if debug.run is Run.STARTING and needs & (Need.RUN_CONTROL | Need.STOPPED | Need.BREAKPOINTS | Need.CONSOLE):
         return "" if needs is Need.CONSOLE and able & Capability.CONSOLE else "it is only just starting"
     if needs & Need.RUN_CONTROL and not able & Capability.RUN_CONTROL:
         return "a dump cannot run" if debug.run is Run.DUMP else "this target cannot run"
     if needs & Need.STOPPED and debug.run is not Run.STOPPED:
-        return "the target runs; Ctrl-C stops it" if debug.run is Run.RUNNING else "the target is not stopped"
+        return (
+            f"the target runs; {key_of('run.interrupt')} stops it"
+            if debug.run is Run.RUNNING
+            else "the target is not stopped"
+        )
     if needs & Need.RESTING and debug.run is Run.RUNNING:
-        return "the target runs already; Ctrl-C stops it"
+        return f"the target runs already; {key_of('run.interrupt')} stops it"
     if needs & Need.RUNNING and debug.run is not Run.RUNNING:
         return "the target does not run"
-    if needs & Need.DEVICE and not able & Capability.DEVICE_FOCUS:
-        return "this engine knows no lanes"
     if needs & Need.DISASSEMBLE and not able & Capability.DISASSEMBLE:
         return "this target has no machine code to show"
     if needs & Need.BREAKPOINTS and not able & Capability.BREAKPOINTS:

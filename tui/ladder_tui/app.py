@@ -25,12 +25,12 @@ from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import act_at_once
-from ladder_tui.actions import parse_key
-from ladder_tui.config import Settings
+from ladder_tui.actions import choose_keys, parse_key
+from ladder_tui.config import DEFAULT_THEME, Settings
 from ladder_tui.screens.choice import ChoiceScreen, Option
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
-from ladder_tui.theming import DEFAULT_THEME, Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
+from ladder_tui.theming import Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.status_bar import PENDING_AFTER
 
@@ -83,6 +83,8 @@ class LadderApp(App[int]):
         self.ladder = ladder
         self.settings = settings or Settings()
         self.clock = clock
+        self._keys = {name: parse_key(key) for name, key in self.settings.keys.items()}
+        choose_keys(self._keys)
         self._opening = opening
         self._start = start
         self.tasks: set[asyncio.Task[None]] = set()
@@ -142,7 +144,7 @@ class LadderApp(App[int]):
     def on_mount(self) -> None:
         """Open what was asked for; then leave the start-up's objects out of every later collection."""
         if self.settings.keys:
-            self.set_keymap({name: parse_key(key) for name, key in self.settings.keys.items()})
+            self.set_keymap(self._keys)
         if self._opening is not None:
             self.work(self._open())
         elif self._start:

@@ -18,7 +18,6 @@ from ladder_backends.paths import config_file
 from ladder_backends.text import clean_line
 from ladder_themes import read_theme, theme_names
 
-DEFAULT_THEME = "dark"
 _TABLES = ("colors", "styles", "ansi16", "mono")
 _ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
 
@@ -181,12 +180,7 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
             raise ThemeInvalid(f"theme {clean_line(name)!r} inherits from itself", chain_words)
         text, origin = _read(wanted, None if shipped else folder)
         seen.append(wanted)
-        try:
-            parsed = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ThemeInvalid(
-                f"the theme file {clean_line(origin)} is not TOML", clean_line(str(error))
-            ) from error
+        parsed = _parse(text, origin)
         chain.append(parsed)
         parent = parsed.get("inherits")
         wanted = str(parent) if parent else None
@@ -206,7 +200,7 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
 
 
 @functools.lru_cache(maxsize=16)
-def _parse(text: str, origin: str) -> dict[str, Any]:
+def _parse(text: str, origin: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

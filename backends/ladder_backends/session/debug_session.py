@@ -184,7 +184,7 @@ class DebugSession:
             kind = StepKind.RUN
         if self._follower.running and kind is not StepKind.RUN:
             if state.run is Run.RUNNING:
-                self._follower.notice("the program is running — interrupt it first (Ctrl-C)", "warning")
+                self._follower.notice("the program is running — interrupt it first", "warning")
             else:
                 # The step before has not ended yet: of all keys pressed meanwhile the last one counts.
                 self._queued = (kind, location)

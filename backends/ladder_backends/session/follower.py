@@ -216,7 +216,7 @@ class Follower:
         self._drop_questions()
         state.run, state.since = Run.DEAD, time.monotonic()
         self._clear_place()
-        state.capabilities = Capability.NONE
+        state.capabilities, state.jump_seconds = Capability.NONE, None
         name = self.debugger.name
         if event.expected:
             state.run_detail = f"{name} has ended"
@@ -224,7 +224,7 @@ class Follower:
             state.run_detail = f"{name} died{_status_words(event.status)}"
             words = event.last_words.strip().splitlines()
             said = f"; its last words: {words[-1]}" if words else ""
-            self.notice(f"{state.run_detail} — continue (c) to start it again{said}", "error")
+            self.notice(f"{state.run_detail} — continue to start it again{said}", "error")
         self._notifier.tell(_STOPPED_CHANGE | Change.BREAKPOINTS)
         self._notifier.release()
         self.at_rest.set()

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.frame import file_name
 from ladder_backends.session.state import Change, Run
-from ladder_tui.actions import bindings_for
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_gutter import breakpoint_mark
 from ladder_tui.widgets.line_view import Hit, Title
@@ -55,7 +55,7 @@ class BreakpointsPane(Pane):
         debug = self.debug
         if debug is not None and debug.run is Run.DUMP:
             return "a dump takes no breakpoints"
-        return "none; b on a line of the source sets one"
+        return f"none; {key_of('breakpoint.toggle')} on a line of the source sets one"
 
     @property
     def _selected(self) -> BreakpointBinding | None:

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, LadderState, Run
+from ladder_tui.actions import key_of
 from ladder_tui.panes import PANES
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell
@@ -86,11 +87,16 @@ class Pane(LineView):
             return "no lane yet; Enter on a finding goes into its lane" if lanes else "nothing is open on this rung"
         if run is Run.EXITED:
             fresh = debug is not None and debug.run_detail == NOT_STARTED
-            return "the program does not run yet; c runs it" if fresh else "the program has ended; c runs it again"
+            key = key_of("run.continue")
+            return (
+                f"the program does not run yet; {key} runs it"
+                if fresh
+                else f"the program has ended; {key} runs it again"
+            )
         return {
             Run.STARTING: "the target is starting",
             Run.RUNNING: "the target runs",
-            Run.DEAD: "the engine is gone; c starts it again",
+            Run.DEAD: f"the engine is gone; {key_of('run.continue')} starts it again",
         }.get(run, "")
 
     def refresh_from(self, state: LadderState, change: Change) -> None:

@@ -11,7 +11,7 @@ from textual.timer import Timer
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
-from ladder_tui.actions import bindings_for
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.program_backlog import ProgramBacklog
 from ladder_tui.panes.program_keys import key_bytes, paste_bytes
@@ -114,7 +114,7 @@ class ProgramPane(Pane):
         if self.TAKES_TEXT:
             state.append(Cell("typing to the program · Esc Esc leaves", "warn"))
         elif self.has_focus and self._can_type:
-            state += [Cell("i", "key"), Cell(" types to it", "muted")]
+            state += [Cell(key_of("program.type"), "key"), Cell(" types to it", "muted")]
         if terminal is not None:
             backlog, screen = terminal.backlog, terminal.screen
             lost = backlog.dropped_lines + screen.dropped_rows

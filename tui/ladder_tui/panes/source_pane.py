@@ -13,8 +13,9 @@ from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_backends.text import clean_line
-from ladder_tui.actions import bindings_for
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.highlight import Line, can_highlight, expand, highlight
+from ladder_tui.panes import PANES
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_gutter import (
     FindingMark,
@@ -308,9 +309,10 @@ class SourcePane(Pane):
                 return "The report names no source file."
             return "Nothing is open. Start with: ladder-tui run PROGRAM"
         if debug.run in (Run.RUNNING, Run.STARTING):
-            return "The target runs; Ctrl-C stops it."
+            return f"The target runs; {key_of('run.interrupt')} stops it."
         if debug.run in (Run.STOPPED, Run.DUMP):
-            return "No line information here. Stack shows where it stands; Disassembly (w d) shows the code."
+            code = f"{key_of('pane.go')} {PANES['disassembly'].letter}"
+            return f"No line information here. Stack shows where it stands; Disassembly ({code}) shows the code."
         return ""
 
     # Acting ----------------------------------------------------------------------------------------------------

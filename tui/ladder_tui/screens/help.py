@@ -42,7 +42,7 @@ def _rows() -> list[Row]:
         rows += [Row(), Row((Cell("  "), Cell(group, "strong")))]
         for action in ACTIONS:
             if action.group == group:
-                keys = "  ".join(key_label(key) for key in action.keys)
+                keys = "  ".join(key_label(key) for key in action.bound)
                 rows.append(Row((Cell(f"    {keys:<18}", "key"), Cell(action.description))))
     rows += [Row(), Row((Cell("  "), Cell("Panes, after w", "strong")))]
     rows += [Row((Cell(f"    {'w ' + entry.letter:<18}", "key"), Cell(entry.name))) for entry in PANES.values()]
