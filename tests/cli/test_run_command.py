@@ -45,6 +45,13 @@ def test_a_program_that_ends_well_is_0_and_its_output_is_shown(ladder_tui, gdb) 
     assert answer.out.startswith("--json hello\n")
 
 
+def test_it_can_stop_at_main(ladder_tui, gdb) -> None:
+    answer = ladder_tui("run", "--stop-at-main", "--json", compile_demo(find_demo("segfault")))
+    assert answer.err == ""
+    assert answer.json["run"] == "stopped"
+    assert [frame["function"] for frame in answer.json["frames"]] == ["main"]
+
+
 def test_an_exit_status_is_1(ladder_tui, gdb) -> None:
     answer = ladder_tui("--json", "sh", "-c", "exit 3")
     assert answer.code == 1

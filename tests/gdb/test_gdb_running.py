@@ -157,6 +157,18 @@ async def test_the_program_can_stop_at_main(watched, compiled) -> None:
     assert all(not event.bindings for event in watched.all(BreakpointsChanged))
 
 
+async def test_a_program_is_started_over_and_stops_at_main(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("steps")))
+    for _ in range(2):
+        await watched.debugger.resume(StepKind.START)
+        stop = await watched.next(TargetStopped)
+        assert stop.frame is not None
+        assert stop.frame.function == "main"
+        await watched.debugger.resume(StepKind.NEXT)
+        await watched.next(TargetStopped)
+    assert all(not event.bindings for event in watched.all(BreakpointsChanged))
+
+
 async def test_programs_can_be_run_from_the_console_too(watched, compiled) -> None:
     await watched.debugger.open(LaunchTarget(compiled("spin")))
     await watched.debugger.console("run")

@@ -48,6 +48,7 @@ class StepKind(enum.StrEnum):
     """Ways to let the target run for a while."""
 
     RUN = "run"
+    START = "start"
     CONTINUE = "continue"
     NEXT = "next"
     STEP = "step"
@@ -55,6 +56,11 @@ class StepKind(enum.StrEnum):
     UNTIL = "until"
     NEXT_INSTRUCTION = "next-instruction"
     STEP_INSTRUCTION = "step-instruction"
+
+    @property
+    def anew(self) -> bool:
+        """It runs the program from its beginning: RUN on, START to the first line of `main`."""
+        return self in (StepKind.RUN, StepKind.START)
 
 
 class FocusRefused(CommandFailed):

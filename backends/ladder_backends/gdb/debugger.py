@@ -59,21 +59,21 @@ class GdbDebugger(GdbDialect):
             raise TargetInvalid("gdb cannot open a GPU core dump", "", "open it on the cuda-gdb rung")
 
     async def resume(self, kind: StepKind, location: str = "") -> None:
-        """Let the target run; RUN starts it, or starts it again."""
+        """Let the target run; RUN and START start it, or start it again."""
         try:
             if kind is StepKind.RUN and self._stop_at_main:
+                kind = StepKind.START
+            if kind is StepKind.START:
                 self.events.breakpoints.expect_own()
-                await self.run("-exec-run --start")
-            else:
-                await super().resume(kind, location)
+            await super().resume(kind, location)
         except CommandFailed as refused:
-            if kind is StepKind.RUN and _tracing_forbidden(refused.what, *self.events.log):
+            if kind.anew and _tracing_forbidden(refused.what, *self.events.log):
                 raise TargetInvalid(
                     "gdb cannot start the program",
                     "the system does not permit tracing",
                     "in a container, start it with `--cap-add SYS_PTRACE`",
                 ) from refused
-            if kind is StepKind.RUN and refused.what.startswith(_NOT_STARTED):
+            if kind.anew and refused.what.startswith(_NOT_STARTED):
                 raise TargetInvalid(
                     "the program did not start",
                     refused.what.rstrip("."),

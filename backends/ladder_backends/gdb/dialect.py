@@ -68,6 +68,7 @@ _UNLIMITED: Mapping[str, str] = {"4294967295": "unlimited", "-1": "unlimited"}
 
 _RESUME: Mapping[StepKind, str] = {
     StepKind.RUN: "-exec-run",
+    StepKind.START: "-exec-run --start",
     StepKind.CONTINUE: "-exec-continue",
     StepKind.NEXT: "-exec-next",
     StepKind.STEP: "-exec-step",
@@ -287,7 +288,7 @@ class GdbDialect(Debugger):
         command = _RESUME[kind]
         if kind is StepKind.FINISH:
             command += await self.at_frame(self.selected_frame)
-        elif kind is not StepKind.RUN:
+        elif not kind.anew:
             command += self.at_thread()
         if kind is StepKind.UNTIL and location:
             command += f" {mi_string(location)}"

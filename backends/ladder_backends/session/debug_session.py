@@ -182,7 +182,7 @@ class DebugSession:
             return
         if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
             kind = StepKind.RUN
-        if self._follower.running and kind is not StepKind.RUN:
+        if self._follower.running and not kind.anew:
             if state.run is Run.RUNNING:
                 self._follower.notice("the program is running — interrupt it first", "warning")
             else:
@@ -203,9 +203,9 @@ class DebugSession:
             await self.debugger.interrupt()
 
     async def _start(self, kind: StepKind, location: str = "") -> None:
-        if kind is StepKind.RUN:
+        if kind.anew:
             self._follower.restarted()
-        self._follower.expect_run(anew=kind is StepKind.RUN)
+        self._follower.expect_run(anew=kind.anew)
         try:
             await self.debugger.resume(kind, location)
         except LadderError as error:

@@ -14,6 +14,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--rung", choices=("gdb", "cuda-gdb"), help="the debugger; chosen by the program if left out"
     )
+    parser.add_argument(
+        "--stop-at-main", action="store_true", help="stop at the first line of main instead of running on"
+    )
     add_json(parser)
     add_record(parser)
     add_screen(parser)
@@ -27,7 +30,9 @@ def run(arguments: Namespace) -> int:
     if not arguments.program:
         raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
     program, *words = arguments.program
-    target = LaunchTarget(program=find_program(program), arguments=tuple(words))
+    target = LaunchTarget(
+        program=find_program(program), arguments=tuple(words), stop_at_main=arguments.stop_at_main
+    )
     refuse_program(target.program)
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
