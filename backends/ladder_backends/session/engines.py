@@ -7,7 +7,7 @@ import contextlib
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.errors import EngineMissing, LadderError
@@ -15,6 +15,13 @@ from ladder_backends.errors import EngineMissing, LadderError
 if TYPE_CHECKING:
     from ladder_backends.debugger import Debugger, Target
     from ladder_backends.mi.transport import EngineCommand, Transport
+
+
+class StandIn(NamedTuple):
+    """A recording in the place of an engine that is missing, and what the user is to be told of it."""
+
+    recording: Path
+    notice: str
 
 
 class Engines:
@@ -86,6 +93,22 @@ class Engines:
             # It has failed or died meanwhile; a fresh one tells why.
             return self.make(name)
         return debugger
+
+    def missing(self, name: str) -> str:
+        """Why an engine cannot be used here, or an empty string."""
+        try:
+            probe = load_debugger(name).probe()
+        except EngineMissing as error:
+            return error.line()
+        return "" if probe.available else probe.missing
+
+    def stand_in(self, name: str, recordings: Sequence[Path]) -> StandIn | None:
+        """What answers where an engine is missing; None where it is not, or nothing can."""
+        missing = self.missing(name)
+        recording = self.recording_of(name, recordings) if missing else None
+        if recording is None:
+            return None
+        return StandIn(recording, f"{missing}: a recording answers — what was not recorded cannot be asked")
 
     def recording_of(self, name: str, recordings: Sequence[Path]) -> Path | None:
         """The first recording of an engine, or None."""

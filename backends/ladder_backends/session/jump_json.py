@@ -12,14 +12,14 @@ FORMAT = 1
 
 def jump_json(outcome: JumpOutcome) -> dict[str, Any]:
     """The outcome as plain values; coordinates are `[x, y, z]`, addresses hex strings, times seconds."""
-    asked = {"block": None, "thread": None, **_levels(outcome.asked)}
+    asked = {"block": None, "thread": None, **focus_json(outcome.asked)}
     reached = outcome.reached
     frame = outcome.frame
     place = frame.place if frame else None
     return {
         "format": FORMAT,
         "asked": asked,
-        "reached": _levels(reached) if reached is not None else None,
+        "reached": focus_json(reached) if reached is not None else None,
         "exact": outcome.exact,
         "kernel": outcome.kernel.name if outcome.kernel else None,
         "frame": {
@@ -57,7 +57,7 @@ def jump_json(outcome: JumpOutcome) -> dict[str, Any]:
         "alternatives": [
             {
                 "label": alternative.label,
-                "focus": _levels(alternative.focus) if alternative.focus is not None else None,
+                "focus": focus_json(alternative.focus) if alternative.focus is not None else None,
                 "file": alternative.file or None,
                 "line": alternative.line,
             }
@@ -72,5 +72,6 @@ def jump_exit_code(outcome: JumpOutcome) -> int:
     return 0 if outcome.exact else 1
 
 
-def _levels(focus: Focus) -> dict[str, Any]:
+def focus_json(focus: Focus) -> dict[str, int | list[int]]:
+    """Coordinates by level; one in the grid is an array."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in focus.items()}

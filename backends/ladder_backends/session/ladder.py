@@ -8,7 +8,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineMissing, LadderError
 from ladder_backends.session.engines import Engines
@@ -125,7 +124,7 @@ class Ladder:
         self._recordings = opened.recordings
         if opened.dump is not None:
             self._dump = GpuDumpTarget(opened.dump, opened.executable)
-            if not self._missing(_DUMP_RUNG):
+            if not self._engines.missing(_DUMP_RUNG):
                 self._engines.warm_up(_DUMP_RUNG)
         self._sources = self._finder_for(opened)
         self._background(self._sources.prepare())
@@ -229,22 +228,11 @@ class Ladder:
 
     async def _dump_engine(self) -> Debugger:
         """cuda-gdb, or a recording of it where it is not installed."""
-        missing = self._missing(_DUMP_RUNG)
-        if not missing:
+        stand_in = self._engines.stand_in(_DUMP_RUNG, self._recordings)
+        if stand_in is None:
             return await self._engines.take(_DUMP_RUNG)
-        recording = self._engines.recording_of(_DUMP_RUNG, self._recordings)
-        if recording is None:
-            return self._engines.make(_DUMP_RUNG)
-        self.notice(f"{missing}: a recording answers — what was not recorded cannot be asked", "warning")
-        return self._engines.replay(_DUMP_RUNG, recording)
-
-    def _missing(self, name: str) -> str:
-        """Why an engine cannot be used, or an empty string."""
-        try:
-            probe = load_debugger(name).probe()
-        except EngineMissing as error:
-            return error.line()
-        return "" if probe.available else probe.missing
+        self.notice(stand_in.notice, "warning")
+        return self._engines.replay(_DUMP_RUNG, stand_in.recording)
 
     # -- sessions
 

@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 
 from ladder_backends.case import Opened
-from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.model.events import EngineNotice
@@ -43,11 +42,10 @@ def reach(
 async def _reach(
     engines: Engines, opened: Opened, target: GpuDumpTarget, asked: Focus, finding: Finding | None
 ) -> JumpOutcome:
-    probe = load_debugger(_ENGINE).probe()
-    recording = None if probe.available else engines.recording_of(_ENGINE, opened.recordings)
-    if recording is not None:
-        say(f"{probe.missing}: a recording answers — what was not recorded cannot be asked")
-    debugger = engines.make(_ENGINE) if recording is None else engines.replay(_ENGINE, recording)
+    stand_in = engines.stand_in(_ENGINE, opened.recordings)
+    if stand_in is not None:
+        say(stand_in.notice)
+    debugger = engines.make(_ENGINE) if stand_in is None else engines.replay(_ENGINE, stand_in.recording)
     told: list[str] = []
     debugger.listen(lambda event: told.append(event.text) if isinstance(event, EngineNotice) else None)
     try:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ladder_backends.model.focus import Focus, format_coordinate
+from ladder_backends.model.focus import format_coordinate
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.grid import LaneState, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable
+from ladder_backends.session.jump_json import focus_json
 from ladder_backends.session.state import DebugState, Run
 from ladder_backends.text import clean
 from ladder_tui.cli.output import unicode_output
@@ -32,7 +33,7 @@ def session_json(state: DebugState) -> dict[str, object]:
         "target": state.title,
         "run": state.run.name.lower(),
         "detail": state.run_detail,
-        "focus": focus_json(state.focus),
+        "focus": focus_json(state.focus) if state.focus is not None else None,
         "frames": [frame_json(frame) for frame in state.frames.frames],
         "more_frames": state.frames.more,
         "locals": [variable_json(variable) for variable in state.variables.variables],
@@ -47,13 +48,6 @@ def session_json(state: DebugState) -> dict[str, object]:
 def program_output(state: DebugState) -> str:
     """What the program wrote to its terminal, clean, with plain newlines."""
     return clean(b"".join(state.program).decode("utf-8", "backslashreplace").replace("\r\n", "\n"))
-
-
-def focus_json(focus: Focus | None) -> dict[str, int | list[int]] | None:
-    """Coordinates by level; a grid coordinate is an array."""
-    if focus is None:
-        return None
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in focus.items()}
 
 
 def frame_json(frame: Frame) -> dict[str, object]:
