@@ -193,8 +193,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("disassembly.source", ("d",), "source", "Back to the source, from the machine code", "Source",
            "source", "disassembly", hinted=True),
     # Variables
-    Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame", "Variables",
-           "evaluate", "variables", needs=Need.SESSION, hinted=True),
+    Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame, and at every stop",
+           "Variables", "evaluate", needs=Need.SESSION, hinted=True),
     Action("variables.expand", ("space",), "expand", "Show the whole value, or one line of it", "Variables",
            "expand", "variables", hinted=True),
     Action("variables.forget", ("x",), "forget", "Forget an expression", "Variables", "forget", "variables"),

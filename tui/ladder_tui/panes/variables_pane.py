@@ -138,15 +138,9 @@ class VariablesPane(Pane):
         """Show the whole value of the selected row."""
         self.action_act()
 
-    def action_evaluate(self) -> None:
-        """Ask for an expression; it is evaluated again at every stop."""
-
-        def evaluate(text: str) -> None:
-            self.take_focus()
-            if text.strip():
-                self.work(self._ask(text.strip()))
-
-        self.ladder_app.workspace.prompt.ask("evaluate", evaluate, placeholder="an expression of this frame")
+    def watch(self, expression: str) -> None:
+        """Evaluate an expression now and again at every stop."""
+        self.work(self._ask(expression))
 
     def action_forget(self) -> None:
         """Forget the selected expression."""

@@ -273,6 +273,21 @@ class Commands(Screen[None]):
 
         home.prompt.ask("/", search)
 
+    def action_evaluate(self) -> None:
+        """Ask for an expression; what it is stands in Variables from then on, in sight whoever has the keys."""
+        home = self._home
+        if self._refused("evaluate"):
+            return
+
+        def evaluate(text: str) -> None:
+            from ladder_tui.panes.variables_pane import VariablesPane
+
+            pane = home.show_pane("variables", focus=False) if text.strip() else None
+            if isinstance(pane, VariablesPane):
+                pane.watch(text.strip())
+
+        home.prompt.ask("evaluate", evaluate, placeholder="an expression of this frame")
+
     def action_console(self) -> None:
         """Go to the engine's command line."""
         if not self._refused("console"):
