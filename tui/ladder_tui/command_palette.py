@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -20,11 +20,7 @@ class LadderCommands(Provider):
 
     @property
     def _ladder_app(self) -> LadderApp:
-        from ladder_tui.app import LadderApp
-
-        app = self.app
-        assert isinstance(app, LadderApp)
-        return app
+        return cast("LadderApp", self.app)
 
     def _offers(self) -> list[tuple[str, str, str, partial[None]]]:
         app = self._ladder_app

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, LadderState, Run
 from ladder_tui.actions import key_of
@@ -50,11 +50,7 @@ class Pane(LineView):
     @property
     def ladder_app(self) -> LadderApp:
         """The application, typed."""
-        from ladder_tui.app import LadderApp
-
-        app = self.app
-        assert isinstance(app, LadderApp)
-        return app
+        return cast("LadderApp", self.app)
 
     @property
     def pane_name(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events
 from textual.screen import Screen
@@ -78,10 +78,7 @@ class Commands(Screen[None]):
 
     @property
     def _home(self) -> Workspace:
-        from ladder_tui.screens.workspace import Workspace
-
-        assert isinstance(self, Workspace)
-        return self
+        return cast("Workspace", self)
 
     @property
     def _source(self) -> SourcePane | None:

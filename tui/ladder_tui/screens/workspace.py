@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -22,13 +22,13 @@ from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_pane import SourcePane
 from ladder_tui.screens.commands import Commands
 from ladder_tui.screens.layouts import MINIMUM, layout_for, slots_of
+from ladder_tui.screens.pane_area import PaneArea
+from ladder_tui.screens.too_small import TooSmall
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.notice_line import NoticeLine
-from ladder_tui.widgets.pane_area import PaneArea
 from ladder_tui.widgets.prompt import Prompt
 from ladder_tui.widgets.rung_bar import RungBar
 from ladder_tui.widgets.status_bar import StatusBar
-from ladder_tui.widgets.too_small import TooSmall
 
 if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
@@ -87,11 +87,7 @@ class Workspace(Commands, Screen[None]):
     @property
     def ladder_app(self) -> LadderApp:
         """The application, typed."""
-        from ladder_tui.app import LadderApp
-
-        app = self.app
-        assert isinstance(app, LadderApp)
-        return app
+        return cast("LadderApp", self.app)
 
     @property
     def debug(self) -> DebugState | None:
