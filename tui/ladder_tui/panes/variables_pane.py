@@ -138,7 +138,7 @@ class VariablesPane(Pane):
         """Show the whole value of the selected row."""
         self.action_act()
 
-    def watch(self, expression: str) -> None:
+    def evaluate(self, expression: str) -> None:
         """Evaluate an expression now and again at every stop."""
         self.work(self._ask(expression))
 

@@ -281,7 +281,7 @@ class Commands(Screen[None]):
 
             pane = home.show_pane("variables", focus=False) if text.strip() else None
             if isinstance(pane, VariablesPane):
-                pane.watch(text.strip())
+                pane.evaluate(text.strip())
 
         home.prompt.ask("evaluate", evaluate, placeholder="an expression of this frame")
 
