@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.session.state import DebugState, LadderState, Run
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.session.state import NOT_STARTED, DebugState, LadderState, Run
 from ladder_tui.actions import ACTIONS, Action, Need, bindings_for, key_label, key_table, parse_key, why_not
 from ladder_tui.app import LadderApp
 from ladder_tui.panes import PANES, load_pane
@@ -95,5 +97,11 @@ def test_why_not_says_why() -> None:
     assert why_not(step, state, dump) == "a dump cannot run"
     assert why_not(step, state, running) == "the target runs; Ctrl-C stops it"
     assert why_not(step, state, stopped) == ""
+    ended = replace(stopped, run=Run.EXITED, run_detail="exited with 0")
+    assert why_not(step, state, ended) == "the program has ended; c runs it again"
+    assert why_not(step, state, replace(ended, run_detail=NOT_STARTED)) == "the program does not run yet; c runs it"
+    assert why_not(step, state, replace(stopped, run=Run.DEAD)) == "the engine is gone; c starts it again"
+    assert why_not(step, state, replace(stopped, run=Run.STARTING)) == "it is only just starting"
+    assert why_not(step, state, replace(dump, provenance=Provenance.RECORDING)) == "a recording cannot run"
     jump = Action("x", (), "", "", "", "x", needs=Need.FINDINGS)
     assert why_not(jump, state, None) == "no report is open"

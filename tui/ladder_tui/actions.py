@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.session.state import DebugState, LadderState, Run
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.session.state import NOT_STARTED, DebugState, LadderState, Run
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -255,12 +256,17 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     if debug.run is Run.STARTING and needs & (Need.RUN_CONTROL | Need.STOPPED | Need.BREAKPOINTS | Need.CONSOLE):
         return "" if needs is Need.CONSOLE and able & Capability.CONSOLE else "it is only just starting"
     if needs & Need.RUN_CONTROL and not able & Capability.RUN_CONTROL:
+        if debug.provenance is Provenance.RECORDING:
+            return "a recording cannot run"
         return "a dump cannot run" if debug.run is Run.DUMP else "this target cannot run"
-    if needs & Need.STOPPED and debug.run is not Run.STOPPED:
+    if needs & Need.STOPPED and debug.run is Run.RUNNING:
+        return f"the target runs; {key_of('run.interrupt')} stops it"
+    if needs & Need.STOPPED and debug.run is Run.EXITED:
+        fresh, key = debug.run_detail == NOT_STARTED, key_of("run.continue")
         return (
-            f"the target runs; {key_of('run.interrupt')} stops it"
-            if debug.run is Run.RUNNING
-            else "the target is not stopped"
+            f"the program does not run yet; {key} runs it"
+            if fresh
+            else f"the program has ended; {key} runs it again"
         )
     if needs & Need.RESTING and debug.run is Run.RUNNING:
         return f"the target runs already; {key_of('run.interrupt')} stops it"
