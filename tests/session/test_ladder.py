@@ -272,9 +272,22 @@ async def test_cut_and_foreign_dumps_are_refused_in_one_line(
         await ladder.open_target(GpuDumpTarget(half))
     assert ladder.active is not None
     assert ladder.active.state.run is Run.NOTHING
+    outcome = await ladder.jump_to(Focus.of(block=(0, 0, 0), thread=(0, 0, 0)))
+    assert "cut or damaged" in outcome.reason
     session = await ladder.open_target(GpuDumpTarget(vector_add.dump))
     await session.at_rest()
     assert session.state.run is Run.DUMP
+
+
+async def test_a_dump_of_another_program_is_refused_at_every_jump(ladder, cuda_gdb, vector_add) -> None:
+    assert vector_add.dump is not None
+    uninit = open_files([find_demo("uninit").path])
+    assert uninit.executable is not None
+    await ladder.open_files([*vector_add.reports, vector_add.dump, uninit.executable])
+    for _ in range(2):
+        outcome = await ladder.jump(ladder.state.report.findings[0])
+        assert outcome.reached is None
+        assert "did not make" in outcome.reason
 
 
 def test_the_file_decides_what_a_target_is(compiled, tmp_path, vector_add: Opened) -> None:

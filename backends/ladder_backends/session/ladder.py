@@ -205,8 +205,9 @@ class Ladder:
     async def _dump_session(self) -> DebugSession:
         """The session that stands in the dump; opened at the first jump, and again after its engine has died."""
         session = self.sessions.get(_DUMP_RUNG)
+        refused = session is not None and session.target is not None and session.state.run is Run.NOTHING
         if self._dump is None:
-            if session is not None and session.target is not None:
+            if session is not None and session.target is not None and not refused:
                 return session
             racecheck = self.state.report is not None and self.state.report.tool == "racecheck"
             raise EngineMissing(
@@ -216,7 +217,7 @@ class Ladder:
                 if racecheck
                 else "run the sanitizer with --generate-coredump, and open its dump with the report",
             )
-        if session is None or session.state.run is Run.DEAD:
+        if session is None or refused or session.state.run is Run.DEAD:
             session = await self._place_dump_session()
         if session.target is None:
             await session.open(self._dump, look=False)
