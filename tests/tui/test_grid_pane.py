@@ -110,12 +110,25 @@ async def test_a_quarter_of_a_million_blocks(gpu_dump: Any, make_app: Callable[.
         await shots.both(pilot, "grid-250x1000")
 
 
-async def test_an_engine_that_died_is_not_one_without_lanes(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
+async def test_an_engine_that_died_is_not_one_without_lanes(
+    gpu_dump: Any, make_app: Callable[..., LadderApp]
+) -> None:
     state = gpu_dump.active.state
     state.run, state.focus, state.grid, state.capabilities = Run.DEAD, None, Grid(), Capability.NONE
     app = make_app(gpu_dump)
     async with app.run_test(size=(120, 40)):
         assert app.workspace.panes["grid"].empty_text() == "the engine is gone; c starts it again"
+
+
+async def test_without_a_report_no_finding_is_offered(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
+    state = gpu_dump.active.state
+    state.run, state.focus, state.grid = Run.NOTHING, None, Grid()
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(120, 40)):
+        grid = app.workspace.panes["grid"]
+        assert grid.empty_text() == "no lane yet; Enter on a finding goes into its lane"
+        gpu_dump.state.report = None
+        assert grid.empty_text() == "nothing is open on this rung"
 
 
 async def test_a_host_engine_has_no_map(segfault: Any, make_app: Callable[..., LadderApp]) -> None:

@@ -115,9 +115,7 @@ class GridPane(Pane):
         debug = self.debug
         if debug is None:
             return "no GPU program is open on this rung"
-        if debug.run is Run.NOTHING:
-            return "no lane yet; Enter on a finding goes into its lane"
-        if debug.run is Run.DEAD:
+        if debug.run in (Run.NOTHING, Run.DEAD):
             return self.not_standing()
         if not debug.capabilities & Capability.DEVICE_FOCUS:
             return "this engine knows no lanes; cuda-gdb, on rung 3, does"
