@@ -213,6 +213,21 @@ async def test_a_running_target_keeps_its_source_without_a_marker(segfault: Any,
         assert "the target runs" in view.text()
 
 
+async def test_a_program_that_ended_in_a_file_that_is_not_here_shows_where_it_begins(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        debug = segfault.active.state
+        debug.entry, debug.place = debug.place, Place("libc_start.h", 58)
+        segfault.tell(Change.RUN | Change.FRAMES | Change.SOURCE)
+        await view.settle()
+        assert "libc_start.h" in view.text()
+        debug.run, debug.place, debug.fault = Run.EXITED, None, False
+        for _ in range(2):
+            segfault.tell(Change.RUN | Change.FRAMES | Change.SOURCE)
+            await view.settle()
+            assert "libc_start.h" not in view.app.workspace.panes["source"].title().name
+            assert "total += data[i]" in view.text()
+
+
 async def test_a_report_without_source_is_not_nothing(gpu_dump: Any, show: Any) -> None:
     gpu_dump.state.report, gpu_dump.state.selected_finding = Report("memcheck", ran=True), None
     gpu_dump.sessions.clear()

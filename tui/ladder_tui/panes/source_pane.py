@@ -110,7 +110,12 @@ class SourcePane(Pane):
             finding = report.findings[selected]
             if finding.src_file and finding.line is not None:
                 return Place(finding.src_file, finding.line)
-        return None if debug is None or debug.run is Run.NOTHING else self._target or debug.entry
+        if debug is None or debug.run is Run.NOTHING:
+            return None
+        if debug.run in (Run.EXITED, Run.DEAD) and self._text is not None and not self._text.lines:
+            # A file that is not here says nothing once nothing stands in it.
+            return debug.entry or self._target
+        return self._target or debug.entry
 
     def _show(self, place: Place | None) -> None:
         before, self._place = self._text, place
