@@ -333,6 +333,8 @@ async def test_attaching_shows_where_a_process_is(told, compiled) -> None:
         await told.session.at_rest()
         assert told.state.run is Run.STOPPED
         assert "main" in [frame.function for frame in told.state.frames.frames]
+        await told.session.resume(StepKind.START)
+        assert told.notices()[-1] == "only a program that was started here can be started again"
         await told.session.close()
         assert process.returncode is None
     finally:

@@ -150,6 +150,8 @@ ACTIONS: tuple[Action, ...] = (
            needs=Need.RUN_CONTROL | Need.RESTING, hinted=True),
     Action("run.until", ("u",), "until", "Run to the cursor's line of the source", _RUN, "until",
            needs=_CAN_STEP),
+    Action("run.start", ("r",), "start", "Start the program, again if need be, and stop at main", _RUN, "start",
+           needs=Need.RUN_CONTROL | Need.RESTING),
     Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
            _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, hinted=True),
     Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",

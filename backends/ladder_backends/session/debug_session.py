@@ -180,6 +180,9 @@ class DebugSession:
             what = "a dump" if state.run is Run.DUMP else "this target"
             self._follower.notice(f"{what} cannot run: it shows one moment — run the program to step", "warning")
             return
+        if kind.anew and not isinstance(self.target, LaunchTarget):
+            self._follower.notice("only a program that was started here can be started again", "warning")
+            return
         if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
             kind = StepKind.RUN
         if self._follower.running and not kind.anew:

@@ -153,6 +153,32 @@ class Commands(Screen[None]):
         step = StepKind.RUN if kind == "continue" and debug.run is Run.EXITED else StepKind(kind)
         home.ladder_app.work(session.resume(step))
 
+    def action_start(self) -> None:
+        """Run the program from its beginning to `main`, after a question where it stands somewhere."""
+        home = self._home
+        if self._refused("start"):
+            return
+        debug, session = home.debug, home.ladder.active
+        assert debug is not None
+        assert session is not None
+        if debug.run is not Run.STOPPED:
+            home.ladder_app.work(session.resume(StepKind.START))
+            return
+        from ladder_tui.screens.choice import ChoiceScreen, Option
+
+        question = ChoiceScreen(
+            f"Start again? {debug.title or debug.rung}",
+            (Option("r", "start again", "start", also="y"), Option("n", "stay here", "")),
+            home.palette,
+            why="The run that is stopped here ends; the new one stops at main.",
+        )
+
+        def answered(answer: str | None) -> None:
+            if answer:
+                home.ladder_app.work(session.resume(StepKind.START))
+
+        home.app.push_screen(question, answered)
+
     def action_until(self) -> None:
         """Run to the line that the source's cursor is on."""
         home = self._home
