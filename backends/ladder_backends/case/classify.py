@@ -13,20 +13,20 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, PT_INTERP
 from ladder_backends.text import clean_line
+
+XZ_MAGIC = b"\xfd7zXZ\x00"
+"""How a file in an xz layer begins."""
 
 _HEAD = 256 << 10
 _SCAN = 16 << 20
 _REPORT = re.compile(rb"(?:^|[^=])={9} +\S|<ComputeSanitizerOutput")
-_ELF = b"\x7fELF"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_XZ = b"\xfd7zXZ\x00"
 _GZIP = b"\x1f\x8b"
 _BZIP2 = b"BZh"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-_ET_REL, _ET_EXEC, _ET_DYN, _ET_CORE = 1, 2, 3, 4
-_EM_CUDA = 190
-_PT_DYNAMIC, _PT_INTERP = 2, 3
+_ET_REL, _PT_DYNAMIC = 1, 2
 _DT_FLAGS_1, _DF_1_PIE = 0x6FFFFFFB, 0x08000000
 _MOST_SEGMENTS = 256
 _DYNAMIC = 64 << 10
@@ -89,7 +89,7 @@ def classify(path: Path) -> Classified:
         return Classified(path, FileKind.UNKNOWN, why="is empty (0 bytes)")
     if head.startswith(_ZIP):
         return Classified(path, FileKind.CASE)
-    if head.startswith(_XZ):
+    if head.startswith(XZ_MAGIC):
         return _inside(path, head, "xz")
     if head.startswith((_GZIP, _BZIP2)):
         return _inside(path, head, "gzip" if head.startswith(_GZIP) else "bzip2")
@@ -99,7 +99,7 @@ def classify(path: Path) -> Classified:
 
 
 def _by_content(path: Path, head: bytes) -> Classified:
-    if head.startswith(_ELF):
+    if head.startswith(ELF_MAGIC):
         return _elf(path, head)
     if _looks_recorded(head):
         return Classified(path, FileKind.RECORDING)
@@ -160,13 +160,13 @@ def _elf(path: Path, head: bytes) -> Classified:
         return Classified(path, FileKind.UNKNOWN, why="is an ELF file cut short in its header")
     order = "<" if head[5] == 1 else ">"
     elf_type, machine = struct.unpack_from(order + "HH", head, 16)
-    if elf_type == _ET_CORE:
-        return Classified(path, FileKind.GPU_DUMP if machine == _EM_CUDA else FileKind.CORE)
-    if machine == _EM_CUDA:
+    if elf_type == ET_CORE:
+        return Classified(path, FileKind.GPU_DUMP if machine == EM_CUDA else FileKind.CORE)
+    if machine == EM_CUDA:
         return Classified(path, FileKind.UNKNOWN, why="is GPU code (a cubin), not a program")
-    if elf_type == _ET_EXEC or (elf_type == _ET_DYN and _starts(path, head, order)):
+    if elf_type == ET_EXEC or (elf_type == ET_DYN and _starts(path, head, order)):
         return Classified(path, FileKind.EXECUTABLE)
-    if elf_type == _ET_DYN:
+    if elf_type == ET_DYN:
         return Classified(path, FileKind.UNKNOWN, why="is a shared library, not a program")
     if elf_type == _ET_REL:
         return Classified(path, FileKind.UNKNOWN, why="is an object file, not a program")
@@ -183,7 +183,7 @@ def _starts(path: Path, head: bytes, order: str) -> bool:
         if at + size > len(head) or size < (56 if wide else 32):
             return False
         (kind,) = struct.unpack_from(order + "I", head, at)
-        if kind == _PT_INTERP:
+        if kind == PT_INTERP:
             return True
         if kind == _PT_DYNAMIC:
             offset, _, _, length = struct.unpack_from(

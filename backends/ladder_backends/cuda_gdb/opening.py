@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.case import unpack_xz
+from ladder_backends.case.classify import XZ_MAGIC
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.images import GpuDump, MatchVerdict, match_executable, read_gpu_dump
 from ladder_backends.model.frame import file_name
 from ladder_backends.text import clean_line
 
-_XZ_MAGIC = b"\xfd7zXZ\x00"
 _EXCEPTION = re.compile(r"CUDA Exception: *(?P<name>[^\n]*)")
 _ORIGIN = re.compile(r"triggered at PC (?P<pc>0x[0-9a-f]+)[^\n]*?(?:\((?P<file>[^():]+):(?P<line>\d+)[^()]*\))?$")
 _SIGNAL = re.compile(r"Program terminated with signal (?P<name>\w+)")
@@ -58,7 +58,7 @@ def check_dump(target: GpuDumpTarget) -> CheckedDump:
 def _plain(path: Path) -> Path:
     try:
         with path.open("rb") as file:
-            packed = file.read(len(_XZ_MAGIC)) == _XZ_MAGIC
+            packed = file.read(len(XZ_MAGIC)) == XZ_MAGIC
     except (OSError, ValueError):
         # The check of the dump says what is wrong with it.
         return path

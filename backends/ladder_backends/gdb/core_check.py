@@ -6,13 +6,11 @@ import os
 import struct
 from pathlib import Path
 
+from ladder_backends.case.classify import XZ_MAGIC
 from ladder_backends.errors import TargetInvalid
-from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE
+from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, PT_LOAD, read_segments
 from ladder_backends.text import clean_line
 
-_PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
-_PT_LOAD = 1
-_XZ_MAGIC = b"\xfd7zXZ\x00"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
@@ -29,7 +27,7 @@ def check_core(core: Path) -> list[str]:
         size = core.stat().st_size
         with core.open("rb") as file:
             head = file.read(64)
-            table = _read_table(file.fileno(), head)
+            segments = read_segments(file)
     except FileNotFoundError:
         raise TargetInvalid(f"cannot open {shown}", "there is no such file", "check the path") from None
     except OSError as error:
@@ -39,7 +37,7 @@ def check_core(core: Path) -> list[str]:
         raise TargetInvalid(
             f"cannot open {shown}", "it is empty (0 bytes)", "look at `ulimit -c` and the disk, then crash again"
         )
-    if head.startswith((_XZ_MAGIC, _ZSTD_MAGIC, b"\x1f\x8b")):
+    if head.startswith((XZ_MAGIC, _ZSTD_MAGIC, b"\x1f\x8b")):
         raise TargetInvalid(f"cannot open {shown}", "it is compressed", "unpack it first")
     if not head.startswith(ELF_MAGIC):
         raise TargetInvalid(f"cannot open {shown}", "it is no core file (no ELF file)", "name a core file")
@@ -54,25 +52,13 @@ def check_core(core: Path) -> list[str]:
         raise TargetInvalid(
             f"cannot open {shown}", "it is a program or library, not a core file", "name the core file first"
         )
-    end = max((offset + length for kind, _, offset, _, _, length, *_ in table if kind == _PT_LOAD), default=0)
-    if not table and head[4:6] == b"\x02\x01":
+    end = max((segment.offset + segment.size for segment in segments if segment.type == PT_LOAD), default=0)
+    if not segments and head[4:6] == b"\x02\x01":
         raise TargetInvalid(
             f"cannot open {shown}", f"it is cut after {size} bytes, before its contents", "copy it again"
         )
-    if table and min(offset for _, _, offset, *_ in table) >= size:
+    if segments and min(segment.offset for segment in segments) >= size:
         raise TargetInvalid(f"cannot open {shown}", f"it is cut after {size} of {end} bytes", "copy it again")
     if end > size:
         return [f"the core is cut after {size} of {end} bytes: memory beyond is missing"]
     return []
-
-
-def _read_table(descriptor: int, head: bytes) -> list[tuple[int, ...]]:
-    """The program headers that are there; empty for anything but a 64-bit little-endian file."""
-    if len(head) < 64 or not head.startswith(ELF_MAGIC) or head[4] != 2 or head[5] != 1:
-        return []
-    (offset,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    if size != _PROGRAM_HEADER.size or offset > 1 << 40:
-        return []
-    raw = os.pread(descriptor, size * count, offset)
-    return list(_PROGRAM_HEADER.iter_unpack(raw[: len(raw) // size * size]))

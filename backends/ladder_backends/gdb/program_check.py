@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.errors import TargetInvalid
-from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, ElfImage, ElfInvalid
+from ladder_backends.images.elf import (
+    ELF_MAGIC,
+    EM_CUDA,
+    ET_CORE,
+    ET_DYN,
+    ET_EXEC,
+    PT_INTERP,
+    ElfImage,
+    ElfInvalid,
+    read_segments,
+)
 from ladder_backends.text import clean_line, decode
 
 _MACHINES = {
@@ -33,8 +43,6 @@ _RUNS_ON = {
     "s390x": frozenset({"s390x"}),
     "riscv64": frozenset({"riscv"}),
 }
-_PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
-_PT_INTERP = 3
 _LONGEST_PATH = 4096
 _DEBUG_SECTIONS = frozenset({".debug_info", ".zdebug_info", ".stab"})
 _KINDS = {1: "an object file, not linked yet", ET_CORE: "a core file"}
@@ -110,17 +118,10 @@ def _loader_of(path: Path) -> str:
     """The dynamic loader that a 64-bit program names; empty where it names none, or cannot be read."""
     try:
         with path.open("rb") as file:
-            head = file.read(64)
-            if len(head) < 64 or head[4:6] != b"\x02\x01":
-                return ""
-            (offset,) = struct.unpack_from("<Q", head, 32)
-            size, count = struct.unpack_from("<HH", head, 54)
-            if size != _PROGRAM_HEADER.size:
-                return ""
-            table = os.pread(file.fileno(), size * count, offset)
-            for kind, _, at, _, _, length, *_ in _PROGRAM_HEADER.iter_unpack(table[: len(table) // size * size]):
-                if kind == _PT_INTERP:
-                    return os.fsdecode(os.pread(file.fileno(), min(length, _LONGEST_PATH), at).split(b"\0", 1)[0])
+            for segment in read_segments(file):
+                if segment.type == PT_INTERP:
+                    name = os.pread(file.fileno(), min(segment.size, _LONGEST_PATH), segment.offset)
+                    return os.fsdecode(name.split(b"\0", 1)[0])
     except (OSError, OverflowError):
         return ""
     return ""

@@ -1,4 +1,4 @@
-"""ELF files (64-bit, little endian) with bounds: headers, sections, symbols, needed libraries, build id.
+"""ELF files (64-bit, little endian) with bounds: headers, segments, sections, symbols, needed libraries.
 
 Format: System V ABI, chapters 4 and 5. Nothing that a file says about itself is trusted: every offset, size and
 count is compared with the bytes that are there.
@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 ELF_MAGIC = b"\x7fELF"
 HEADER_SIZE = 64
@@ -25,21 +25,22 @@ ET_DYN = 3
 ET_CORE = 4
 
 SHT_SYMTAB = 2
-SHT_STRTAB = 3
 SHT_DYNAMIC = 6
-SHT_NOTE = 7
 SHT_NOBITS = 8
 SHT_DYNSYM = 11
 
+PT_LOAD = 1
+PT_INTERP = 3
+
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _DYNAMIC = struct.Struct("<qQ")
-_NOTE = struct.Struct("<III")
 _DT_NEEDED = 1
-_NT_GNU_BUILD_ID = 3
 _SHN_XINDEX = 0xFFFF
 _LONGEST_NAME = 65536
+_FARTHEST = 1 << 40
 
 
 class ElfInvalid(ValueError):
@@ -51,7 +52,6 @@ class ElfHeader:
     """The fields of the ELF header that are used here.
 
     Attributes:
-        osabi: Byte 7 of the identification; 0x33 and 0x41 in CUDA images.
         kind: `e_type`: 2 executable, 3 shared or position independent, 4 core.
         machine: `e_machine`; 190 is CUDA.
         section_offset: Offset of the section table in bytes; 0 where there is none.
@@ -59,7 +59,6 @@ class ElfHeader:
         name_index: Section that holds the sections' names.
     """
 
-    osabi: int
     kind: int
     machine: int
     section_offset: int
@@ -89,7 +88,31 @@ def read_header(head: bytes) -> ElfHeader:
         raise ElfInvalid("it is not a 64-bit little-endian ELF file")
     if shoff and shnum and shentsize != SECTION_SIZE:
         raise ElfInvalid(f"its section headers have {shentsize} bytes instead of {SECTION_SIZE}")
-    return ElfHeader(ident[7], kind, machine, shoff, shnum, shstrndx)
+    return ElfHeader(kind, machine, shoff, shnum, shstrndx)
+
+
+class Segment(NamedTuple):
+    """A program header: its type, and where in the file its bytes are."""
+
+    type: int
+    offset: int
+    size: int
+
+
+def read_segments(file: BinaryIO) -> tuple[Segment, ...]:
+    """The program headers of an open file as far as they are there; none where it is not ELF as it is read here."""
+    head = os.pread(file.fileno(), HEADER_SIZE, 0)
+    try:
+        read_header(head)
+    except ElfInvalid:
+        return ()
+    (offset,) = struct.unpack_from("<Q", head, 32)
+    size, count = struct.unpack_from("<HH", head, 54)
+    if size != _SEGMENT.size or offset > _FARTHEST:
+        return ()
+    table = os.pread(file.fileno(), size * count, offset)
+    rows = _SEGMENT.iter_unpack(table[: len(table) // size * size])
+    return tuple(Segment(row[0], row[2], row[5]) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,21 +305,6 @@ class ElfImage:
         return tuple(
             _string(strings, value) for tag, value in _DYNAMIC.iter_unpack(rows[:whole]) if tag == _DT_NEEDED
         )
-
-    def build_id(self) -> str:
-        """The GNU build id as hex, or an empty string."""
-        note = self.section(".note.gnu.build-id")
-        if note is None:
-            return ""
-        try:
-            content = self.content(note)
-        except ElfInvalid:
-            return ""
-        if len(content) < _NOTE.size:
-            return ""
-        name_size, size, kind = _NOTE.unpack_from(content)
-        start = _NOTE.size + (name_size + 3) // 4 * 4
-        return content[start : start + size].hex() if kind == _NT_GNU_BUILD_ID else ""
 
 
 def _string(table: bytes, offset: int) -> str:
