@@ -111,6 +111,9 @@ class ConsoleInput:
             if line is not None:
                 self._editor.set(line)
             return Ask.DRAW
+        if character == ":" and not self._editor.text:
+            # It leads here from everywhere else; no command of an engine begins with it.
+            return Ask.DRAW
         return Ask.DRAW if self._editor.press(key, character) else Ask.NOTHING
 
     def _tab(self, step: int) -> Ask:
