@@ -206,6 +206,8 @@ ACTIONS: tuple[Action, ...] = (
            "Findings", "fold", "findings", needs=Need.FINDINGS, hinted=True),
     Action("findings.order", ("o",), "order", "List by report, count or line", "Findings", "order", "findings",
            needs=Need.FINDINGS, hinted=True),
+    Action("findings.all", ("escape",), "all", "Show all findings again after a search", "Findings", "show_all",
+           "findings", needs=Need.FINDINGS),
     # Console and program
     Action("console.leave", ("escape",), "leave", "Give the keys back to the view that had them",
            "Console and program", "leave", "console", hinted=True),

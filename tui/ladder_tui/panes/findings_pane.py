@@ -11,7 +11,7 @@ from ladder_backends.images.names import base_name
 from ladder_backends.model.finding import Report
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState
-from ladder_tui.actions import bindings_for
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.findings_filter import Order
 from ladder_tui.panes.findings_rows import BRIEF, FindingsRows, FindingTarget, Here, Part
 from ladder_tui.panes.findings_words import report_summary
@@ -69,7 +69,7 @@ class FindingsPane(Pane):
         """Why there is nothing."""
         report = self._report
         if self._rows.query:
-            return f"no finding holds “{self._rows.query}”; / and Enter shows all again"
+            return f"no finding holds “{self._rows.query}”; {key_of('findings.all')} shows all again"
         if report is None:
             return "no report is open; start with: ladder-tui open LOG [DUMP] [PROGRAM]"
         if report.reason:
@@ -165,6 +165,11 @@ class FindingsPane(Pane):
         self._rows.arrange(query=needle.strip())
         self._stand_on(target, offset)
         return True
+
+    def action_show_all(self) -> None:
+        """Show all again after a search."""
+        if self._rows.query:
+            self.search("")
 
     def copy_text(self, index: int) -> str:
         """The record as the report wrote it, for a lane; else the row."""
