@@ -202,3 +202,20 @@ def test_the_list_may_be_read_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_every_probe_is_an_answer(make_app: Callable[..., LadderApp]) -> None:
     assert start.probe_one("no-such-debugger").missing
     assert set(start.probe_all()) >= {"gdb", "cuda-gdb"}
+
+
+async def test_digits_choose_rungs_and_ctrl_c_leaves_the_screen_standing(app: LadderApp) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, StartScreen)
+        for key, words in (("0", "nvidia-smi topo -m"), ("1", "GNU gdb 13.1"), ("3", "not on PATH"), ("5", "one rank")):
+            await pilot.press(key)
+            assert screen.notice_line.notice is not None
+            assert words in screen.notice_line.notice.text
+            row = screen.list._rows[screen.list.cursor]
+            assert isinstance(row.target, RungTarget)
+            assert f"  {key}  " in row.text()
+        await pilot.press("ctrl+c", "ctrl+c")
+        assert app.screen is screen
+        assert "q quits" in screen.notice_line.notice.text

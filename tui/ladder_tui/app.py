@@ -237,9 +237,13 @@ class LadderApp(App[int]):
         self.workspace.notice_line.show(Notice(text, severity))
 
     def action_interrupt(self) -> None:
-        """Ctrl-C outside the workspace closes what is over it."""
+        """Ctrl-C outside the workspace closes what is over it; the start screen stays, over nothing."""
+        from ladder_tui.screens.start import StartScreen
+
         if self.screen is self.workspace:
             self.workspace.action_interrupt()
+        elif isinstance(self.screen, StartScreen):
+            self.screen.say("nothing runs; q quits")
         else:
             self.pop_screen()
 

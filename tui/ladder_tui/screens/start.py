@@ -25,6 +25,7 @@ from ladder_tui.screens.start_rows import DemoTarget, OpenTarget, RecentTarget, 
 from ladder_tui.widgets.line_view import Hit, LineView, Title
 from ladder_tui.widgets.notice_line import NoticeLine
 from ladder_tui.widgets.prompt import Prompt
+from ladder_tui.widgets.rung_bar import RUNGS
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
@@ -124,6 +125,14 @@ class StartList(LineView):
             # The first heading comes into view with the first entry.
             self.top = 0
         self.move_cursor(wanted)
+
+    def choose_rung(self, name: str) -> None:
+        """Choose the row of a rung, as its digit does."""
+        for number, row in enumerate(self._rows):
+            if isinstance(row.target, RungTarget) and row.target.name == name:
+                self.move_cursor(number)
+                self.choose(row.target)
+                return
 
     def activate(self, hit: Hit) -> None:
         """Open what the row stands for."""
@@ -225,13 +234,16 @@ class StartScreen(Screen[Opening]):
             self.say(error.line(), "error")
 
     def on_key(self, event: events.Key) -> None:
-        """`o` asks what to open, `q` quits; any key takes the notice away."""
+        """`o` asks what to open, `q` quits, a digit chooses a rung; any key takes the notice away."""
         if self.prompt.display:
             return
         self.notice_line.hide()
         if event.character == "o":
             event.stop()
             self._ask()
+        elif rung := next((rung for rung in RUNGS if rung.key == event.character), None):
+            event.stop()
+            self.list.choose_rung(rung.name)
         elif event.key in ("q", "ctrl+q"):
             event.stop()
             self.app.exit()
