@@ -126,6 +126,7 @@ async def test_an_engine_that_dies_is_replaced_at_the_next_jump(ladder, cuda_gdb
     await first.at_rest()
     while first.state.run is not Run.DEAD:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
+    assert first.state.jump_seconds is None
     outcome = await ladder.jump(findings[3])
     assert outcome.exact
     assert ladder.active is not first
