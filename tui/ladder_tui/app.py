@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.command_palette import LadderCommands
     from ladder_tui.opening import Opening
+    from ladder_tui.screens.choice import ChoiceScreen
 
 _LOG = logging.getLogger(__name__)
 _UNEXPECTED = "this is a fault of ladder-tui; its log file holds the details"
@@ -88,6 +89,7 @@ class LadderApp(App[int]):
         self._opening = opening
         self._start = start
         self.tasks: set[asyncio.Task[None]] = set()
+        self._waits_for_stop: ChoiceScreen | None = None
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
         self.workspace = Workspace(ladder, self.palette, clock)
@@ -256,7 +258,15 @@ class LadderApp(App[int]):
         if debug is not None and debug.run not in (Run.NOTHING, Run.DEAD):
             options.insert(0, Option("e", "end the engine", "close", "an attached program lives on"))
             options.insert(0, Option("i", "interrupt again", "interrupt"))
-        self.push_screen(ChoiceScreen("Ctrl-C came twice. What else?", tuple(options), self.palette), self._more)
+        offer = ChoiceScreen("Ctrl-C came twice. What else?", tuple(options), self.palette)
+        self._waits_for_stop = offer if debug is not None and debug.run is Run.RUNNING else None
+        self.push_screen(offer, self._more)
+
+    def target_rests(self) -> None:
+        """The target stands or has ended: what was offered because it did not is taken back."""
+        offer, self._waits_for_stop = self._waits_for_stop, None
+        if offer is not None and self.screen is offer:
+            offer.dismiss("")
 
     def _more(self, answer: str | None) -> None:
         session = self.ladder.active

@@ -223,6 +223,8 @@ class Workspace(Commands, Screen[None]):
             change = ~Change.NONE
         self._refresh_panes(change)
         self._keep_clock()
+        if change & Change.RUN and debug is not None and debug.run not in (Run.RUNNING, Run.STARTING):
+            self.ladder_app.target_rests()
         if change & Change.RUN and debug is not None and debug.run is Run.STOPPED:
             self._measure(debug)
 
