@@ -275,6 +275,24 @@ async def test_a_larger_window_is_answered_where_the_whole_stack_was_recorded(re
             assert (await client.ask(f"-stack-list-frames {window}".strip())).results["stack"]
 
 
+async def test_arguments_of_a_stack_are_cut_as_its_frames_are(recording: Any, opened: Any) -> None:
+    ask = "-stack-list-arguments --thread 1 --simple-values"
+    row = 'frame={level="%d",args=[{name="n",type="int",value="%d"}]}'
+    rows = ",".join(row % (level, level * 10) for level in range(3))
+    held = recording(
+        (">", f"2{ask} 0 49\n"),
+        ("<", f"2^done,stack-args=[{rows}]\n"),
+        (">", "3-stack-select-frame --thread 1 1\n"),
+        ("<", "3^done\n"),
+    )
+    async with opened(held) as client:
+        whole = (await client.ask(f"{ask} 0 9")).results["stack-args"]
+        assert [each["args"][0]["value"] for each in whole] == ["0", "10", "20"]
+        assert (await client.ask(f"{ask} 1 1")).results["stack-args"] == whole[1:2]
+        await client.ask("-stack-select-frame --thread 1 1")
+        assert (await client.ask(f"{ask} 0 0")).results["stack-args"] == whole[:1]
+
+
 async def test_console_lines(recording: Any, opened: Any) -> None:
     lines = [
         ("c<", "(cuda-gdb) "),

@@ -108,7 +108,9 @@ def reach_of(command: str) -> Reach:
         if _ASSIGNMENT.search(expression):
             return Reach.RUNNING
     options = set(_OPTION.findall(command))
-    stack = command.startswith(("-stack-list-frames", "-stack-info-depth", "-thread-", "-cuda-"))
+    stack = command.startswith(
+        ("-stack-list-frames", "-stack-list-arguments", "-stack-info-depth", "-thread-", "-cuda-")
+    )
     if "thread" in options and ("frame" in options or stack):
         return Reach.EVERYWHERE
     return Reach.STACK if stack else Reach.QUESTION

@@ -15,7 +15,10 @@ from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.mi.strings import escape
 
-_FRAMES = re.compile(r"(-stack-list-frames(?: +--?[\w-]+(?: +\d+(?= +-| +\d+ +\d+\Z))?)*)(?: +(\d+) +(\d+))?\Z")
+_FRAMES = re.compile(
+    r"(-stack-list-(?:frames|arguments)(?: +--?[\w-]+(?: +\d+(?= +-| +\d+ +\d+\Z))?)*)(?: +(\d+) +(\d+))?\Z"
+)
+_STACKS = ("stack", "stack-args")
 
 
 class Window(NamedTuple):
@@ -49,8 +52,8 @@ def cut(asked: Window, recorded: Iterable[tuple[Window, bytes]]) -> bytes | None
             continue
         if not isinstance(record, ResultRecord) or record.cls != "done":
             continue
-        stack = record.results.get("stack")
-        if not isinstance(stack, list):
+        name, stack = next(iter(record.results.items()), ("", ""))
+        if name not in _STACKS or not isinstance(stack, list):
             continue
         whole = window.high is None or len(stack) <= window.high - window.low
         if not whole and (asked.high is None or window.high is None or asked.high > window.high):
@@ -60,7 +63,8 @@ def cut(asked: Window, recorded: Iterable[tuple[Window, bytes]]) -> bytes | None
         if not frames:
             # An engine refuses a window behind the end, in words that were not recorded.
             continue
-        return b"^done,stack=[" + b",".join(b"frame=" + _written(frame) for frame in frames) + b"]\n"
+        written = b",".join(b"frame=" + _written(frame) for frame in frames)
+        return b"^done," + name.encode() + b"=[" + written + b"]\n"
     return None
 
 
