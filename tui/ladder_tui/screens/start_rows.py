@@ -11,7 +11,7 @@ from ladder_tui.recent import Recent
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 from ladder_tui.widgets.rung_bar import RUNGS, Rung
 
-_MISSING = {"hardware": "not in this version", "rocgdb": "not in this version", "ranks": "not in this version"}
+_NOT_YET = "not in this version"
 _REPORTS = "reads compute-sanitizer's reports; running the tool is not in this version"
 
 
@@ -82,9 +82,9 @@ def _heading(name: str, note: str = "") -> Row:
 
 def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None]) -> list[Row]:
     head = (Cell(f"  {rung.key}  ", "key"), Cell(f"{rung.name:<10} ", "text"))
-    if rung.missing or rung.name in _MISSING:
+    if rung.missing:
         target = RungTarget(rung.name, rung.missing)
-        return [Row((*head, Cell(f"· {_MISSING.get(rung.name, rung.missing)}", "muted")), target=target)]
+        return [Row((*head, Cell(f"· {_NOT_YET}", "muted")), target=target)]
     if rung.name == "sanitizer":
         return [Row((*head, Cell("✓ ", "ok"), Cell(_REPORTS)), target=RungTarget(rung.name, _REPORTS))]
     if rung.name not in probes:
