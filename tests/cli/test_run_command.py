@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.model.breakpoint import BreakpointIntent
+from ladder_backends.session.intents import IntentStore
 from ladder_demos.catalogue import DEMOS, find_demo
 from ladder_demos.compile import compile_demo
 
@@ -174,6 +176,14 @@ def test_a_program_that_never_started_is_2(ladder_tui, gdb, tmp_path: Path) -> N
     answer = ladder_tui("run", "./p")
     assert answer.code == 2
     assert "the program did not start: During startup program exited" in answer.out
+
+
+def test_a_stop_at_a_breakpoint_that_was_kept_is_0(ladder_tui, gdb) -> None:
+    program = compile_demo(find_demo("segfault"))
+    IntentStore(program).save([BreakpointIntent(1, "compute_total")])
+    answer = ladder_tui("run", program)
+    assert (answer.code, answer.err) == (0, "")
+    assert "segfault: breakpoint 1" in answer.out
 
 
 def test_a_debugger_that_dies_on_the_program_is_2(ladder_tui, gdb) -> None:
