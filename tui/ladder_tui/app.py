@@ -27,7 +27,6 @@ from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import act_at_once
 from ladder_tui.actions import choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
-from ladder_tui.screens.choice import ChoiceScreen, Option
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
@@ -93,6 +92,7 @@ class LadderApp(App[int]):
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
         self.workspace = Workspace(ladder, self.palette, clock)
+        self.workspace.starts_covered = start
 
     # Themes ----------------------------------------------------------------------------------------------------
 
@@ -198,6 +198,7 @@ class LadderApp(App[int]):
             self.run_worker(watch_themes(user_theme_dir(), self.reload_theme), group="themes", exit_on_error=False)
         gc.collect()
         gc.freeze()
+        gc.enable()
 
     async def on_event(self, event: events.Event) -> None:
         """Keys meet the workspace in the order in which they were typed, however fast they come."""

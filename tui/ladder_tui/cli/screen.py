@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import sys
 from importlib import import_module
@@ -28,6 +29,9 @@ def show(opening: Opening, *, theme: str | None = None) -> int:
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise LadderError("the screen cannot be shown", "this is no terminal", "leave --tui away, or add --json")
+    # What is imported from here on stays: looking through it for garbage would be a tenth of the start. The app
+    # collects again once its first screen is painted.
+    gc.disable()
     from ladder_tui.cli.headless import apply_settings
 
     return asyncio.run(_run(opening, apply_settings(theme)))
@@ -45,7 +49,10 @@ async def _run(opening: Opening, settings: Settings) -> int:
             await opened
 
     try:
-        module = await asyncio.to_thread(import_module, "ladder_tui.app")
+        if opened is None:
+            module = import_module("ladder_tui.app")
+        else:
+            module = await asyncio.to_thread(import_module, "ladder_tui.app")
         _check_keys(settings)
         opens = None if opened is None else open_ladder
         app = module.LadderApp(ladder, settings, opening=opens, start=opened is None)

@@ -13,7 +13,6 @@ from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
-from ladder_tui.screens.choice import ChoiceScreen, Option
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell
@@ -346,6 +345,8 @@ class Commands(Screen[None]):
         if not live:
             home.app.exit()
             return
+        from ladder_tui.screens.choice import ChoiceScreen, Option
+
         titles = ", ".join(state.title or state.rung for state in live)
         question = ChoiceScreen(
             f"Leave? {titles}",

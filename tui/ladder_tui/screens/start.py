@@ -12,24 +12,26 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from ladder_backends.case.classify import FileKind, classify
 from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.registry import debugger_names, load_debugger
 from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice
 from ladder_demos.catalogue import DEMOS, Demo, DemoKind
-from ladder_tui.opening import Opening
+from ladder_tui.opening import Opening, demo_opening
 from ladder_tui.recent import Recent, read_recent
 from ladder_tui.screens.start_rows import DemoTarget, OpenTarget, RecentTarget, RungTarget, start_rows
 from ladder_tui.widgets.line_view import Hit, LineView, Title
 from ladder_tui.widgets.notice_line import NoticeLine
 from ladder_tui.widgets.prompt import Prompt
-from ladder_tui.widgets.rung_bar import RUNGS
 from ladder_tui.widgets.row import Cell, Row
+from ladder_tui.widgets.rung_bar import RUNGS
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
+
+LOOK_AFTER = 0.03
+"""Seconds after which debuggers are looked for: the first paint would wait for what is imported for it."""
 
 
 def probe_all() -> dict[str, Probe | None]:
@@ -45,25 +47,14 @@ def probe_one(name: str) -> Probe:
         return Probe(name, None, missing=f"{error.what}: {error.why}".rstrip(": "), remedy=error.remedy)
 
 
-async def demo_opening(demo: Demo) -> Opening:
-    """What a demo opens; a program is compiled first.
-
-    Raises:
-        LadderError: It does not compile.
-    """
-    if demo.kind is DemoKind.CASE:
-        return Opening(files=(demo.path,))
-    from ladder_demos.compile import compile_demo
-
-    return Opening(target=LaunchTarget(await asyncio.to_thread(compile_demo, demo)), debugger=demo.rung)
-
-
 def read_opening(line: str) -> Opening:
     """What was typed: a program with arguments, or files that belong together.
 
     Raises:
         LadderError: It cannot be read, or a file is not there.
     """
+    from ladder_backends.case import FileKind, classify
+
     try:
         words = [str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(line)]
     except ValueError as error:
@@ -83,7 +74,7 @@ class StartList(LineView):
     def __init__(self, choose: Callable[[object], None], *, palette: Palette) -> None:
         super().__init__(id="start", palette=palette)
         self.choose = choose
-        self.probes: dict[str, Probe | None] = probe_all()
+        self.probes: dict[str, Probe | None] | None = None
         self.recents: tuple[Recent, ...] = ()
         self._rows: list[Row] = []
         self.lay_out()
@@ -175,14 +166,16 @@ class StartScreen(Screen[Opening]):
         self.set_focus(self.list)
         if self._failure:
             self.say(self._failure, "error")
-        self._begin(self._read_recent())
-        for name in self.list.probes:
-            self._begin(self._probe(name))
+        self.set_timer(LOOK_AFTER, self._look)
 
     def on_unmount(self) -> None:
         """Nothing goes on behind the workspace."""
         for task in self._tasks:
             task.cancel()
+
+    def _look(self) -> None:
+        self._begin(self._read_recent())
+        self._begin(self._find_debuggers())
 
     def _begin(self, doing: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(doing)
@@ -194,8 +187,13 @@ class StartScreen(Screen[Opening]):
         self.list.recents = recents
         self.list.lay_out()
 
-    async def _probe(self, name: str) -> None:
-        self.list.probes[name] = await asyncio.to_thread(probe_one, name)
+    async def _find_debuggers(self) -> None:
+        self.list.probes = probes = await asyncio.to_thread(probe_all)
+        for name in probes:
+            self._begin(self._probe(name, probes))
+
+    async def _probe(self, name: str, probes: dict[str, Probe | None]) -> None:
+        probes[name] = await asyncio.to_thread(probe_one, name)
         self.list.lay_out()
 
     # Choosing --------------------------------------------------------------------------------------------------
@@ -229,7 +227,7 @@ class StartScreen(Screen[Opening]):
         if demo.kind is DemoKind.PROGRAM:
             self.say(f"compiling {demo.name}")
         try:
-            self.dismiss(await demo_opening(demo))
+            self.dismiss(await asyncio.to_thread(demo_opening, demo))
         except LadderError as error:
             self.say(error.line(), "error")
 

@@ -39,14 +39,14 @@ class OpenTarget(NamedTuple):
 
 
 def start_rows(
-    probes: Mapping[str, Probe | None],
+    probes: Mapping[str, Probe | None] | None,
     recents: Sequence[Recent],
     demos: Sequence[Demo],
 ) -> list[Row]:
     """Lay the screen out.
 
     Args:
-        probes: Debuggers by name; None while one is still looked for.
+        probes: Debuggers by name, None where one is still looked for; None while it is not known which there are.
         recents: What was opened last, newest first, and is still there.
         demos: What can be tried.
     """
@@ -80,17 +80,17 @@ def _heading(name: str, note: str = "") -> Row:
     return Row((Cell(name, "title-focus"), Cell(f"  {note}" if note else "", "muted")))
 
 
-def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None]) -> list[Row]:
+def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None] | None) -> list[Row]:
     head = (Cell(f"  {rung.key}  ", "key"), Cell(f"{rung.name:<10} ", "text"))
     if rung.missing:
         target = RungTarget(rung.name, rung.missing)
         return [Row((*head, Cell(f"· {_NOT_YET}", "muted")), target=target)]
     if rung.name == "sanitizer":
         return [Row((*head, Cell("✓ ", "ok"), Cell(_REPORTS)), target=RungTarget(rung.name, _REPORTS))]
-    if rung.name not in probes:
+    if probes is not None and rung.name not in probes:
         words = "no debugger is registered for it"
         return [Row((*head, Cell("✗ ", "fault"), Cell(words)), target=RungTarget(rung.name, words))]
-    probe = probes[rung.name]
+    probe = probes[rung.name] if probes is not None else None
     if probe is None:
         return [Row((*head, Cell("… looking", "muted")), target=RungTarget(rung.name, ""))]
     if not probe.available:

@@ -19,7 +19,6 @@ from ladder_tui._textual_compat import send_less
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes import load_pane
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.source_pane import SourcePane
 from ladder_tui.screens.commands import Commands
 from ladder_tui.screens.layouts import MINIMUM, layout_for, slots_of
 from ladder_tui.screens.pane_area import PaneArea
@@ -72,6 +71,8 @@ class Workspace(Commands, Screen[None]):
         self._clock_timer: Timer | None = None
         self._cost_timer: Timer | None = None
         self._measured = 0.0
+        self.starts_covered = False
+        """The start screen will cover this one at once: nothing is built for the moment before."""
 
     # Building --------------------------------------------------------------------------------------------------
 
@@ -117,14 +118,24 @@ class Workspace(Commands, Screen[None]):
         """Choose the layout for the new size."""
         self.arrange_panes()
 
+    def on_screen_suspend(self) -> None:
+        """Now it is covered."""
+        self.starts_covered = False
+
+    def on_screen_resume(self) -> None:
+        """Build what was not built under another screen."""
+        if not self.panes:
+            self.arrange_panes()
+
     def arrange_panes(self) -> None:
         """Show the panes that the rung and the size call for."""
         width, height = self.app.size
         small = width < MINIMUM[0] or height < MINIMUM[1]
+        covered = not self.panes and (self.starts_covered or self.app.screen is not self)
         for widget in (self.rung_bar, self.area, self.status_bar):
-            widget.display = not small
-        self.too_small.display = small
-        if small:
+            widget.display = not small and not covered
+        self.too_small.display = small and not covered
+        if small or covered:
             return
         part = layout_for(self.ladder.state.rung, width, height)
         shown = self.area.visible_ids(part, self.app.size.with_height(height - 2))
@@ -185,6 +196,8 @@ class Workspace(Commands, Screen[None]):
 
     def show_source(self, file: str, line: int, fullname: str = "") -> None:
         """Show a line of source; the target stays where it is."""
+        from ladder_tui.panes.source_pane import SourcePane
+
         source = self.show_pane("source")
         if isinstance(source, SourcePane):
             source.look_at(Place(file, line, fullname))
