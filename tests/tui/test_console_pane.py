@@ -46,6 +46,23 @@ async def test_letters_are_text_and_esc_gives_the_keys_back(
         assert app.focused is app.workspace.panes["findings"]
 
 
+async def test_a_letter_right_behind_esc_is_a_command(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        await view.press("colon")
+        assert view.app.focused.id == "console"
+        await view.burst("print")
+        view.app.post_message(events.Key("alt+n", "n"))
+        await view.settle()
+        assert view.app.focused.id != "console"
+        assert [asked for asked in segfault.active.asked if asked[0] == "resume"]
+        await view.press("g")
+        assert view.app.workspace.prompt.display
+        view.app.post_message(events.Key("alt+question_mark", "?"))
+        await view.settle()
+        assert "Run control" in view.text()
+        assert not view.app.workspace.prompt.display
+
+
 async def test_history_walks_and_is_kept(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
     app = make_app(gpu_dump)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -27,10 +27,13 @@ from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import act_at_once
 from ladder_tui.actions import choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
+from ladder_tui.panes.console_pane import ConsolePane
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
+from ladder_tui.widgets.line_editor import EDITOR_KEYS
 from ladder_tui.widgets.line_view import LineView
+from ladder_tui.widgets.prompt import Prompt
 from ladder_tui.widgets.status_bar import PENDING_AFTER
 
 if TYPE_CHECKING:
@@ -203,6 +206,7 @@ class LadderApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Keys meet the workspace in the order in which they were typed, however fast they come."""
         if isinstance(event, events.Key) and not event.is_forwarded and self.screen is self.workspace:
+            event = await self._escape_first(event)
             # The second half of a chord is seen by no view.
             if self.workspace.take_key(event):
                 return
@@ -210,6 +214,20 @@ class LadderApp(App[int]):
             if isinstance(view, LineView) and not view.TAKES_TEXT and await act_at_once(view, event.key):
                 return
         await super().on_event(event)
+
+    async def _escape_first(self, event: events.Key) -> events.Key:
+        """A key that comes right behind Esc reads as one with Alt: where that means nothing, both were meant."""
+        view = self.focused
+        typed = event.character is not None and event.character.isprintable()
+        if not (event.key.startswith("alt+") and typed and isinstance(view, LineView)):
+            return event
+        if not view.TAKES_TEXT:
+            await act_at_once(view, "escape")
+        elif isinstance(view, Prompt | ConsolePane) and event.key not in EDITOR_KEYS:
+            view.on_key(events.Key("escape", "\x1b"))
+        else:
+            return event
+        return events.Key(event.key.removeprefix("alt+"), event.character)
 
     # Work ------------------------------------------------------------------------------------------------------
 

@@ -138,3 +138,6 @@ _KEYS = {
     "ctrl+y": LineEditor._yank,
     "ctrl+t": LineEditor._transpose,
 }
+
+EDITOR_KEYS = frozenset(_KEYS)
+"""Keys that edit, by their Textual names."""
