@@ -27,6 +27,7 @@ class Pane(LineView):
         INTEREST: Changes after which `refresh_from` is called while the pane is visible; a pane that becomes
             visible is told of all of them.
         tabs: Ids of the panes that share this place, this one among them; the layout sets it.
+        news: Ids of those of them that hold something nobody has looked at; the workspace sets it.
     """
 
     INTEREST: ClassVar[Change] = ~Change.NONE
@@ -35,6 +36,7 @@ class Pane(LineView):
         super().__init__(id=id, palette=palette)
         self.ladder = ladder
         self.tabs: tuple[str, ...] = ()
+        self.news: frozenset[str] = frozenset()
 
     @property
     def session(self) -> DebugSession | None:
@@ -65,7 +67,12 @@ class Pane(LineView):
         """The other panes of this place, for the end of the title; a click shows one."""
         others = [other for other in self.tabs if other != self.id]
         return tuple(
-            Cell(("  " if number else "") + PANES[other].name, "muted", other)
+            Cell(
+                ("  " if number else "")
+                + (f"• {PANES[other].name} new" if other in self.news else PANES[other].name),
+                "focus" if other in self.news else "muted",
+                other,
+            )
             for number, other in enumerate(others)
         )
 

@@ -16,12 +16,13 @@ from textual.timer import Timer
 from ladder_backends.model.frame import Place
 from ladder_backends.session.state import Change, DebugState, Notice, Run
 from ladder_tui._textual_compat import send_less
-from ladder_tui.actions import bindings_for
-from ladder_tui.panes import load_pane
+from ladder_tui.actions import bindings_for, key_of
+from ladder_tui.panes import PANES, load_pane
 from ladder_tui.panes.pane import Pane
 from ladder_tui.screens.commands import Commands
 from ladder_tui.screens.layouts import MINIMUM, layout_for, slots_of
 from ladder_tui.screens.pane_area import PaneArea
+from ladder_tui.screens.program_news import ProgramNews
 from ladder_tui.screens.too_small import TooSmall
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.notice_line import NoticeLine
@@ -60,6 +61,8 @@ class Workspace(Commands, Screen[None]):
         # Made at once, not in `compose`: what opening says before the first paint has a line to stand on.
         self.rung_bar = RungBar(ladder.state, self.go_to_rung, palette=palette)
         self.status_bar = StatusBar(ladder, self.perform, palette=palette, clock=clock)
+        self.status_bar.how_to_answer = self._how_to_answer
+        self.program_news = ProgramNews(clock)
         self.notice_line = NoticeLine(palette=palette)
         self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)
@@ -153,6 +156,7 @@ class Workspace(Commands, Screen[None]):
         self.status_bar.update()
         self._ask_for_visible_rows()
         self._give_focus()
+        self._note_output(Change.NONE)
 
     def _give_focus(self) -> None:
         """The keys go to a pane that is visible: on a rung seen before, to the one that had them there."""
@@ -234,12 +238,34 @@ class Workspace(Commands, Screen[None]):
         if change & Change.RUNG:
             self.arrange_panes()
             change = ~Change.NONE
+        self._note_output(change)
         self._refresh_panes(change)
         self._keep_clock()
         if change & Change.RUN and debug is not None and debug.run not in (Run.RUNNING, Run.STARTING):
             self.ladder_app.target_rests()
         if change & Change.RUN and debug is not None and debug.run is Run.STOPPED:
             self._measure(debug)
+
+    def _note_output(self, change: Change) -> None:
+        """Mark the tab of the program's terminal while it holds what nobody has looked at."""
+        debug = self.debug
+        if debug is not None:
+            self.program_news.note(debug, change, seen="program" in self.area.regions)
+        news = frozenset({"program"}) if self.program_news.unread(debug) else frozenset()
+        for pane in self.panes.values():
+            if pane.news != news:
+                pane.news = news
+                if "program" in pane.tabs:
+                    pane.update()
+
+    def _how_to_answer(self) -> str:
+        """The keys that lead to typing to a program that seems to wait for it; else an empty string."""
+        if not self.program_news.asks(self.debug):
+            return ""
+        focused, key = self.focused, key_of("program.type")
+        if focused is None or focused.id != "program":
+            return f"{key_of('pane.go')} {PANES['program'].letter} {key}"
+        return "" if isinstance(focused, LineView) and focused.TAKES_TEXT else key
 
     def _refresh_panes(self, change: Change) -> None:
         state = self.ladder.state

@@ -56,6 +56,8 @@ class StatusBar(LineView, can_focus=False):
         self.ladder = ladder
         self.clock = clock
         self.chord: tuple[Cell, ...] = ()
+        self.how_to_answer: Callable[[], str] = str
+        """The keys that lead to typing to a program that seems to wait for it, or an empty string."""
         self._offered: tuple[object, tuple[Action, ...]] = ((), ())
 
     @property
@@ -81,6 +83,13 @@ class StatusBar(LineView, can_focus=False):
             cells += self._cost(debug)
         pending = self._pending(session.pending()) if session is not None else []
         cells += pending
+        if answer := self.how_to_answer():
+            cells += [
+                _SEPARATOR,
+                Cell("waits for input? ", "warn"),
+                Cell(answer, "key"),
+                Cell(" types to it", "muted"),
+            ]
         room = self.size.width - width_of(cells) - 2
         return Row(tuple(cells), tuple(self._hints(debug, room, bool(pending))))
 
