@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from textual import events
 
 from ladder_backends.debugger.contract import Capability
@@ -61,6 +62,19 @@ async def test_a_letter_right_behind_esc_is_a_command(segfault: Any, show: Any) 
         await view.settle()
         assert "Run control" in view.text()
         assert not view.app.workspace.prompt.display
+
+
+@pytest.mark.parametrize("before", ["v", "s"])
+async def test_esc_leaves_the_console_where_only_one_pane_has_room(gpu_dump: Any, show: Any, before: str) -> None:
+    async with show(gpu_dump, (40, 10)) as view:
+        await view.press("w", before)
+        left = view.app.focused.id
+        await view.press("colon")
+        assert view.app.focused.id == "console"
+        await view.press("escape")
+        assert view.app.focused.id == left
+        assert view.app.focused.display
+        assert "? keys" in view.text()
 
 
 async def test_history_walks_and_is_kept(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:

@@ -223,6 +223,9 @@ class Workspace(Commands, Screen[None]):
             view = next((pane for pane in shown if not pane.TAKES_TEXT), None)
         if view is not None:
             self.set_focus(view, scroll_visible=False)
+        else:
+            # Only one pane has room, and a line was typed in it.
+            self.show_pane(str(self._looked_at.id) if self._looked_at is not None else "source")
 
     # Changes ---------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,8 @@ _RUN_LOOK: dict[Run, tuple[str, str]] = {
 _STANDING = (Run.STOPPED, Run.DUMP)
 """States in which there is a focus, and a cost of getting there."""
 _SEPARATOR = Cell(" │ ", "rule")
+_NARROW = 60
+"""Columns below which the cost gives way to the key that shows all keys."""
 _HELP = next(action for action in ACTIONS if action.id == "help")
 _INTERRUPT = next(action for action in ACTIONS if action.id == "run.interrupt")
 
@@ -133,7 +135,7 @@ class StatusBar(LineView, can_focus=False):
         seconds, word = debug.stop_to_paint, ""
         if debug.run is Run.DUMP:
             seconds, word = debug.jump_seconds, "jump "
-        if seconds is None or debug.run not in _STANDING:
+        if seconds is None or debug.run not in _STANDING or self.size.width < _NARROW:
             return []
         return [_SEPARATOR, Cell(f"{word}{seconds * 1000:.{1 if seconds < 0.01 else 0}f} ms", "muted")]
 
