@@ -324,7 +324,9 @@ class Workspace(Commands, Screen[None]):
         said = {"": self.ladder.state.notice}
         if debug is not None:
             said[debug.rung] = debug.notice
-        new = [notice for place, notice in said.items() if notice is not None and notice is not self._said.get(place)]
+        new = [
+            notice for place, notice in said.items() if notice is not None and notice is not self._said.get(place)
+        ]
         self._said.update(said)
         if new:
             self.notice_line.show(new[0])
@@ -338,8 +340,3 @@ class Workspace(Commands, Screen[None]):
         self.palette = self.area.palette = palette
         for view in self.query(LineView):
             view.set_palette(palette)
-
-    @property
-    def focused_view(self) -> Widget | None:
-        """The widget that has the keys, or None."""
-        return self.focused
