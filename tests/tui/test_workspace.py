@@ -238,6 +238,14 @@ async def test_what_was_said_last_is_shown_whoever_said_it(gpu_dump: Any, show: 
         assert "the ladder said this" not in view.text()
 
 
+async def test_a_rung_with_nothing_open_says_how_to_open_something(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump) as view:
+        await view.press("1")
+        assert "start with: ladder-tui run PROGRAM" in view.text()
+        await view.press("3")
+        assert "start with:" not in view.text()
+
+
 async def test_q_asks_before_it_ends_something(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
         await view.press("q")

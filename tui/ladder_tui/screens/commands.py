@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 INTERRUPT_TWICE = 2.0
 """Seconds within which a second Ctrl-C offers more than an interrupt."""
 
+_HOW_TO_OPEN = {"gdb": "ladder-tui run PROGRAM", "cuda-gdb": "ladder-tui open DUMP PROGRAM"}
+
 _PROMPT = re.compile(r"\([\w.-]+\) ?")
 
 _BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
@@ -327,6 +329,9 @@ class Commands(Screen[None]):
             self._say(rung.missing, "information")
         elif name != home.ladder.state.rung:
             home.ladder.switch_rung(name)
+            lanes = name == "cuda-gdb" and home.ladder.state.report is not None
+            if name in _HOW_TO_OPEN and not lanes and (home.debug is None or home.debug.run is Run.NOTHING):
+                self._say(f"nothing is open on this rung; start with: {_HOW_TO_OPEN[name]}", "information")
 
     def action_help(self) -> None:
         """Show every key."""
