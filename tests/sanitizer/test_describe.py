@@ -91,7 +91,8 @@ def test_offset_below_the_allocation(one: One) -> None:
 def test_an_allocation_that_was_not_told_of_is_named(one: One, told: Allocation, words: str) -> None:
     finding = one(
         "========= Invalid __global__ read of size 4 bytes\n=========     at k+0x10\n"
-        "=========     by thread (0,0,0) in block (0,0,0)\n=========     Access to 0x7f586c800fe8 is out of bounds\n"
+        "=========     by thread (0,0,0) in block (0,0,0)\n"
+        "=========     Access to 0x7f586c800fe8 is out of bounds\n"
         "=========     and is 24 bytes before the nearest allocation at 0x7f586c801000 of size 4,000 bytes\n"
     )
     assert offset_words(finding, told=told) == words

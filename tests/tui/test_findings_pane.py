@@ -51,7 +51,10 @@ async def test_the_lane_and_its_map(
     ("made", "words"),
     [
         (Report("memcheck", ran=True, complete=True), "the tool looked and found nothing"),
-        (Report("memcheck", ran=True, complete=True, reason="no output of the program"), "no output of the program"),
+        (
+            Report("memcheck", ran=True, complete=True, reason="no output of the program"),
+            "no output of the program",
+        ),
         (Report("memcheck", ran=True, reason="no summary"), "incomplete: no summary"),
         (Report("memcheck", reason="no kernel ran"), "no kernel ran"),
         (Report("memcheck", ran=True), ""),

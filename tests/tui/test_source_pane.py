@@ -213,7 +213,9 @@ async def test_a_running_target_keeps_its_source_without_a_marker(segfault: Any,
         assert "the target runs" in view.text()
 
 
-async def test_a_program_that_ended_in_a_file_that_is_not_here_shows_where_it_begins(segfault: Any, show: Any) -> None:
+async def test_a_program_that_ended_in_a_file_that_is_not_here_shows_where_it_begins(
+    segfault: Any, show: Any
+) -> None:
     async with show(segfault) as view:
         debug = segfault.active.state
         debug.entry, debug.place = debug.place, Place("libc_start.h", 58)
