@@ -19,20 +19,20 @@ SIZES = {"80x24": (80, 24), "120x40": (120, 40), "200x60": (200, 60)}
 SEGFAULT = Path(__file__).parent / "recordings" / "segfault.jsonl"
 SECONDS = 0.004
 
-Played = Callable[..., LadderApp]
+Played = Callable[..., Awaitable[LadderApp]]
 
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> Played:
-    """The application on files, on a machine without any engine."""
+    """The application on files that are open already, on a machine without any engine."""
     for variable in ("LADDER_GDB", "LADDER_CUDA_GDB"):
         monkeypatch.setenv(variable, "/not/installed")
 
-    def make(*files: Path) -> LadderApp:
-        def opening(ladder: Ladder) -> Awaitable[None]:
-            return ladder.open_files(files)
-
-        return LadderApp(Ladder(), Settings(), opening=opening, clock=lambda: 103.0)
+    async def make(*files: Path) -> LadderApp:
+        ladder = Ladder()
+        # Where the source is scrolled to depends on whether it was there before the first layout.
+        await ladder.open_files(files)
+        return LadderApp(ladder, Settings(), clock=lambda: 103.0)
 
     return make
 
@@ -57,7 +57,7 @@ async def at_rest(pilot: Pilot[Any]) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_crash(played: Played, shots: Any, size: str) -> None:
-    app = played(SEGFAULT, find_demo("segfault").path)
+    app = await played(SEGFAULT, find_demo("segfault").path)
     async with app.run_test(size=SIZES[size]) as pilot:
         await at_rest(pilot)
         await shots.both(pilot, f"segfault-{size}")
@@ -65,7 +65,7 @@ async def test_a_crash(played: Played, shots: Any, size: str) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_findings_and_a_lane(played: Played, shots: Any, size: str) -> None:
-    app = played(find_demo("vector-add").path)
+    app = await played(find_demo("vector-add").path)
     async with app.run_test(size=SIZES[size]) as pilot:
         await at_rest(pilot)
         await shots.both(pilot, f"findings-{size}")
@@ -76,7 +76,7 @@ async def test_findings_and_a_lane(played: Played, shots: Any, size: str) -> Non
 
 @pytest.mark.parametrize("name", ["hang", "race", "triton-oob"])
 async def test_other_demos(played: Played, shots: Any, name: str) -> None:
-    app = played(find_demo(name).path)
+    app = await played(find_demo(name).path)
     async with app.run_test(size=(120, 40)) as pilot:
         await at_rest(pilot)
         await pilot.press("enter")
