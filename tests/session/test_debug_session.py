@@ -282,6 +282,15 @@ class Mortal:
         os.kill(pid, signal.SIGKILL)
 
 
+async def test_quit_on_the_command_line_ends_gdb_and_is_no_death(start, compiled) -> None:
+    told = await start(compiled("steps"), "main")
+    await told.session.console("kill")
+    await told.session.console("quit")
+    await told.until(lambda: told.state.run is Run.DEAD)
+    assert told.state.run_detail == "gdb has ended"
+    assert not any("died" in words for words in told.notices())
+
+
 async def test_a_dead_gdb_is_a_state_and_running_again_restarts_it(gdb, compiled) -> None:
     mortal = Mortal()
     session = DebugSession(mortal.make(), replacement=mortal.make)

@@ -218,7 +218,8 @@ class Follower:
         self._clear_place()
         state.capabilities, state.jump_seconds = Capability.NONE, None
         name = self.debugger.name
-        if event.expected:
+        if event.expected or event.status == 0:
+            # A status of zero is that of an engine that was told to go, as by `quit` on its command line.
             state.run_detail = f"{name} has ended"
         else:
             state.run_detail = f"{name} died{_status_words(event.status)}"
