@@ -15,6 +15,8 @@ from ladder_backends.text import clean_line
 from ladder_tui.opening import Opening
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from textual.app import App
 
     from ladder_backends.session.ladder import Ladder
@@ -79,8 +81,15 @@ def _leave_on_signals(app: App[int]) -> None:
         loop.remove_signal_handler(number)
         app.exit(128 + number)
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, leave, number)
+    def hang_up(number: int, _: FrameType | None) -> None:
+        # SIGCONT comes right behind: Textual would take the lost terminal up again, and wait for it for ever.
+        signal.signal(signal.SIGCONT, lambda *_: None)
+        signal.signal(number, signal.SIG_DFL)
+        loop.call_soon_threadsafe(leave, signal.SIGHUP)
+
+    loop.add_signal_handler(signal.SIGTERM, leave, signal.SIGTERM)
+    # A handler of the loop would run too late, after that of SIGCONT.
+    signal.signal(signal.SIGHUP, hang_up)
 
 
 def _check_keys(settings: Settings) -> None:
