@@ -325,3 +325,31 @@ def test_recordings_name_their_target(tmp_path: Path) -> None:
     assert of("1-target-select core /tmp/the core") == CoreTarget(Path("/tmp/the core"))
     with pytest.raises(RecordingInvalid, match="never pointed"):
         of("1-gdb-version")
+
+
+async def test_a_report_grows_while_the_tool_writes_it(ladder, vector_add, tmp_path) -> None:
+    (report,) = vector_add.reports
+    raw = report.read_bytes()
+    path = tmp_path / "memcheck.log"
+    path.write_bytes(raw[:2000])
+    await ladder.open_files((path,))
+    state = ladder.state
+    before = len(state.report.findings)
+    assert 0 < before < 24
+    assert not state.report.complete
+    told: list[Change] = []
+    ladder.subscribe(told.append)
+    with path.open("ab") as log:
+        log.write(raw[2000:9000])
+    async with asyncio.timeout(20):
+        while len(state.report.findings) <= before:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert len(state.report.findings) < 24
+    assert any(change & Change.FINDINGS for change in told)
+    assert state.selected_finding == 0
+    with path.open("ab") as log:
+        log.write(raw[9000:])
+    async with asyncio.timeout(20):
+        while not state.report.complete:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    assert len(state.report.findings) == 24

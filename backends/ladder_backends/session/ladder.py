@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ladder_backends.session.jump import JumpOutcome
 
 SANITIZER = "sanitizer"
+FOLLOW_INTERVAL = 0.25
+"""Seconds between two looks at a report that a tool is still writing."""
 _DUMP_RUNG = "cuda-gdb"
 
 
@@ -136,6 +138,8 @@ class Ladder:
             state.selected_finding = 0 if report.findings else None
             state.rung = SANITIZER
             self._notifier.tell(~Change.NONE)
+            if not report.complete and len(opened.reports) == 1:
+                self._background(self._follow(opened.reports[0]))
             if self._dump is not None:
                 await self._place_dump_session()
             return
@@ -148,6 +152,24 @@ class Ladder:
         elif opened.executable is not None:
             # To open is to look; nothing runs that was not asked for.
             await self.open_target(LaunchTarget(opened.executable), run=False)
+
+    async def _follow(self, path: Path) -> None:
+        """Show findings as a tool adds them to its report."""
+        from ladder_backends.sanitizer.follow import ReportFollower
+
+        follower, state = ReportFollower(path), self.state
+        # What is shown already is read again only once there is more.
+        size, grows = _size_of(path), False
+        while True:
+            grows = grows or _size_of(path) != size
+            if grows and follower.has_more() and await asyncio.to_thread(follower.read_more):
+                if state.report is not follower.report:
+                    state.report = follower.report
+                if state.selected_finding is None and state.report.findings:
+                    state.selected_finding = 0
+                self._notifier.tell(Change.FINDINGS)
+            else:
+                await asyncio.sleep(FOLLOW_INTERVAL)
 
     def source(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
         """Find the source file a tool names; says when it is missing, ambiguous or edited since."""
@@ -305,6 +327,12 @@ class Ladder:
         if program is not None:
             self._sources = SourceFinder(self._roots(program), built=[program])
             self._background(self._sources.prepare())
+
+
+def _size_of(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_size
+    return 0
 
 
 async def _close(session: DebugSession) -> None:
