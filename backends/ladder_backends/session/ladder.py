@@ -133,13 +133,14 @@ class Ladder:
         for note in opened.notes:
             self.notice(note, "warning")
         if opened.reports:
+            size = _size_of(opened.reports[0])
             report = await asyncio.to_thread(read_report, opened.reports)
             state.report = report
             state.selected_finding = 0 if report.findings else None
             state.rung = SANITIZER
             self._notifier.tell(~Change.NONE)
             if not report.complete and len(opened.reports) == 1:
-                self._background(self._follow(opened.reports[0]))
+                self._background(self._follow(opened.reports[0], size))
             if self._dump is not None:
                 await self._place_dump_session()
             return
@@ -153,13 +154,13 @@ class Ladder:
             # To open is to look; nothing runs that was not asked for.
             await self.open_target(LaunchTarget(opened.executable), run=False)
 
-    async def _follow(self, path: Path) -> None:
-        """Show findings as a tool adds them to its report."""
+    async def _follow(self, path: Path, size: int) -> None:
+        """Show findings as a tool adds them to its report, of which `size` bytes are shown already."""
         from ladder_backends.sanitizer.follow import ReportFollower
 
         follower, state = ReportFollower(path), self.state
         # What is shown already is read again only once there is more.
-        size, grows = _size_of(path), False
+        grows = False
         while True:
             grows = grows or _size_of(path) != size
             if grows and follower.has_more() and await asyncio.to_thread(follower.read_more):
