@@ -353,3 +353,27 @@ async def test_a_report_grows_while_the_tool_writes_it(ladder, vector_add, tmp_p
         while not state.report.complete:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
     assert len(state.report.findings) == 24
+
+
+async def test_a_jump_while_the_case_still_opens(ladder, cuda_gdb, monkeypatch) -> None:
+    """The findings are there first; whoever presses Enter at once gets the lane, and one engine."""
+    taken = ladder._engines.take
+    slow = True
+
+    async def take(name: str):
+        nonlocal slow
+        if slow:
+            slow = False
+            await asyncio.sleep(0.3)
+        return await taken(name)
+
+    monkeypatch.setattr(ladder._engines, "take", take)
+    opening = asyncio.create_task(ladder.open_files((CASE,)))
+    async with asyncio.timeout(30):
+        while ladder.state.report is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        outcome = await ladder.jump(ladder.state.report.findings[8])
+        await opening
+    assert outcome.exact, outcome.reason
+    assert ladder.active.state.run is Run.DUMP
+    assert ladder.active.state.focus.dim3("thread") == (240, 0, 0)

@@ -114,6 +114,7 @@ class GdbDialect(Debugger):
         self._make_transport = transport
         self._mi: MiSession | None = None
         self._starting: asyncio.Lock = asyncio.Lock()
+        self._ready = False
         self._listener: Listener | None = None
         self._command_line = CommandLine()
         self._console_idle = asyncio.Event()
@@ -199,6 +200,7 @@ class GdbDialect(Debugger):
                 if self._program_size is not None:
                     session.resize(Channel.PROGRAM, *self._program_size)
                 await self._apply_settings()
+                self._ready = True
             except BaseException:
                 self._mi = None
                 raise
@@ -243,8 +245,8 @@ class GdbDialect(Debugger):
         if self._following is not None:
             self._following.cancel()
         if self._mi is not None:
-            if self.started and self.pending() and not self.events.running:
-                # It would work on, deaf to the end of its terminals.
+            if self._ready and self.started and self.pending() and not self.events.running:
+                # It would work on, deaf to the end of its terminals. One that only starts hears that end.
                 with contextlib.suppress(LadderError):
                     await self.interrupt()
             await self._mi.close()

@@ -124,6 +124,7 @@ class Ladder:
         state = self.state
         state.case_title = opened.title
         self._recordings = opened.recordings
+        before = self.sessions.get(_DUMP_RUNG)
         if opened.dump is not None:
             self._dump = GpuDumpTarget(opened.dump, opened.executable)
             if not self._engines.missing(_DUMP_RUNG):
@@ -142,7 +143,10 @@ class Ladder:
             if not report.complete and len(opened.reports) == 1:
                 self._background(self._follow(opened.reports[0], size))
             if self._dump is not None:
-                await self._place_dump_session()
+                async with self._jumping:
+                    # The findings are on screen already: a jump may have opened the dump meanwhile.
+                    if self.sessions.get(_DUMP_RUNG) is before:
+                        await self._place_dump_session()
             return
         if self._dump is not None:
             await self.open_target(self._dump)
