@@ -27,13 +27,11 @@ from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import act_at_once
 from ladder_tui.actions import choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
-from ladder_tui.panes.console_pane import ConsolePane
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
 from ladder_tui.widgets.line_editor import EDITOR_KEYS
 from ladder_tui.widgets.line_view import LineView
-from ladder_tui.widgets.prompt import Prompt
 from ladder_tui.widgets.status_bar import PENDING_AFTER
 
 if TYPE_CHECKING:
@@ -223,9 +221,7 @@ class LadderApp(App[int]):
             return event
         if not view.TAKES_TEXT:
             await act_at_once(view, "escape")
-        elif isinstance(view, Prompt | ConsolePane) and event.key not in EDITOR_KEYS:
-            view.on_key(events.Key("escape", "\x1b"))
-        else:
+        elif event.key in EDITOR_KEYS or not view.take_escape():
             return event
         return events.Key(event.key.removeprefix("alt+"), event.character)
 

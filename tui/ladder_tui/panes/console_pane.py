@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.session.debug_session import DebugSession
-from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.console_history import ConsoleHistory, history_file
@@ -19,6 +17,8 @@ from ladder_tui.widgets.line_view import Title
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 
 _TYPED = re.compile(r"(\((?:[\w-]+-)?gdb\) )(.*)", re.DOTALL)
@@ -140,6 +140,11 @@ class ConsolePane(Pane):
         self.update()
 
     # Typing ----------------------------------------------------------------------------------------------------
+
+    def take_escape(self) -> bool:
+        """Leave: what comes behind Esc is typed elsewhere."""
+        self.on_key(events.Key("escape", "\x1b"))
+        return True
 
     def on_key(self, event: events.Key) -> None:
         """Keys go to the line; those that it does not know are looked up as everywhere."""

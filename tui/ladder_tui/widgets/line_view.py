@@ -162,6 +162,10 @@ class LineView(Widget, can_focus=True):
         target = cell.target if cell is not None and cell.target is not None else row.target
         return Hit(index, target, column)
 
+    def take_escape(self) -> bool:
+        """Take an Esc that was read in one piece with the next key; False where the two mean one key here."""
+        return False
+
     # Painting --------------------------------------------------------------------------------------------------
 
     def update(self) -> None:

@@ -78,6 +78,11 @@ class Prompt(LineView):
             self.screen.set_focus(self._back, scroll_visible=False)
         self._back = None
 
+    def take_escape(self) -> bool:
+        """Leave: what comes behind Esc is typed elsewhere."""
+        self.on_key(events.Key("escape", "\x1b"))
+        return True
+
     def on_key(self, event: events.Key) -> None:
         """Text, an editor's keys, Enter and Esc; nothing goes further."""
         event.stop()
