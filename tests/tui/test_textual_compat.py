@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pyte
+import pytest
 import textual
 from rich.console import Console
 from textual._compositor import ChopsUpdate, LayoutUpdate
@@ -13,7 +15,15 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.state import Change
-from ladder_tui._textual_compat import VERSION, TightCompositor, TightLayoutUpdate, TightUpdate, _change, _Look
+from ladder_tui._textual_compat import (
+    VERSION,
+    TightCompositor,
+    TightLayoutUpdate,
+    TightUpdate,
+    _change,
+    _Look,
+    is_known,
+)
 
 STOP = Change.RUN | Change.FRAMES | Change.VARIABLES | Change.FOCUS | Change.BREAKPOINTS
 
@@ -42,6 +52,17 @@ def stock_of(update: Any) -> Any:
     if isinstance(update, TightLayoutUpdate):
         return LayoutUpdate(update.strips, update.region)
     return ChopsUpdate(update.chops, update.spans, update.chop_ends)
+
+
+def test_another_version_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "textual"
+    assert is_known(package)
+    monkeypatch.setattr(textual, "__version__", "9.0.0", raising=False)
+    assert not is_known(package)
+    (tmp_path / "textual-9.0.0.dist-info").mkdir()
+    assert not is_known(package)
+    (tmp_path / f"textual-{VERSION}.dist-info").mkdir()
+    assert is_known(package)
 
 
 def test_the_version_is_the_pinned_one() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import textual
@@ -170,8 +171,17 @@ class TightCompositor(Compositor):
 
 def send_less(screen: Screen[Any]) -> None:
     """Let a screen that is not shown yet send tight updates."""
-    if textual.__version__ == VERSION:
+    if is_known(Path(textual.__file__).parent):
         screen._compositor = TightCompositor()
+
+
+def is_known(package: Path) -> bool:
+    """Whether the Textual in a folder is the version that this was written for.
+
+    Its own `__version__` imports much to read metadata, which a start-up need not wait for; the folder
+    of metadata beside it tells as much. Where there is none of that name, it is asked all the same.
+    """
+    return (package.parent / f"textual-{VERSION}.dist-info").is_dir() or textual.__version__ == VERSION
 
 
 async def act_at_once(view: Widget, key: str) -> bool:
