@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.breakpoint import BreakpointIntent
+from ladder_backends.model.events import TargetExited, TargetRunning
 from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.session.follower import Follower
 from ladder_backends.session.intents import IntentStore
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import LINE_LENGTH, PROGRAM_BYTES, OutputLog
-from ladder_backends.session.state import CONSOLE_LINES, Change, DebugState
+from ladder_backends.session.state import CONSOLE_LINES, Change, DebugState, Run
 from ladder_backends.session.value_changes import ValueChanges
 
 
@@ -194,3 +197,37 @@ class TestIntents:
         os.utime(store.file, (1, 1))
         store.save([BreakpointIntent(9, "main")])
         assert store.file.stat().st_mtime == 1
+
+
+class TestEnds:
+    """A signal's death comes in two records, which two reads may tell."""
+
+    @staticmethod
+    def follower() -> Follower:
+        state = DebugState(rung="gdb")
+        follower = Follower(GdbDebugger(), state, Notifier())
+        follower.take(TargetRunning(0.0))
+        return follower
+
+    async def test_the_second_record_is_waited_for(self) -> None:
+        follower = self.follower()
+        follower.take(TargetExited())
+        await asyncio.sleep(0.02)
+        assert not follower.at_rest.is_set()
+        follower.take(TargetExited(None, "SIGKILL"))
+        assert follower.at_rest.is_set()
+        assert (follower._state.run_detail, follower._state.fault) == ("ended by SIGKILL", True)
+
+    async def test_in_the_other_order_nothing_is_forgotten(self) -> None:
+        follower = self.follower()
+        follower.take(TargetExited(None, "SIGKILL"))
+        follower.take(TargetExited())
+        assert follower.at_rest.is_set()
+        assert (follower._state.run_detail, follower._state.fault) == ("ended by SIGKILL", True)
+
+    async def test_what_has_no_second_record_is_at_rest_too(self) -> None:
+        follower = self.follower()
+        follower.take(TargetExited())
+        async with asyncio.timeout(10):
+            await follower.at_rest.wait()
+        assert follower._state.run is Run.EXITED

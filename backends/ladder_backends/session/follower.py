@@ -39,6 +39,9 @@ from ladder_backends.session.value_changes import ValueChanges
 if TYPE_CHECKING:
     from ladder_backends.session.jump import JumpOutcome
 
+SECOND_PART = 0.25
+"""Seconds to wait for the record that tells which signal ended a program."""
+
 RUNNING_AFTER = 0.05
 """Seconds without a stop after which the target is shown as running."""
 
@@ -201,13 +204,23 @@ class Follower:
             detail = state.run_detail if state.run is Run.EXITED else "gone"
         else:
             detail = "exited normally" if event.code == 0 else f"exited with code {event.code}"
+        unknown = event.code is None and not event.signal
+        if not (unknown and state.run is Run.EXITED):
+            state.exit_code, state.fault = event.code, bool(event.signal)
         state.run, state.run_detail, state.since = Run.EXITED, detail, time.monotonic()
-        state.exit_code, state.fault = event.code, bool(event.signal)
         self._clear_place()
         self._values.forget()
         self._notifier.tell(_STOPPED_CHANGE)
         self._notifier.release()
-        self.at_rest.set()
+        if unknown and not self.at_rest.is_set():
+            # The second part may come a read later; of what was killed or let go there is none.
+            asyncio.get_running_loop().call_later(SECOND_PART, self._gone)
+        else:
+            self.at_rest.set()
+
+    def _gone(self) -> None:
+        if self._state.run is Run.EXITED and not self.running:
+            self.at_rest.set()
 
     def _engine_exited(self, event: EngineExited) -> None:
         state = self._state
