@@ -201,7 +201,7 @@ async def test_a_dump_opens_on_its_rung_alone(ladder, cuda_gdb, vector_add: Open
     assert outcome.exact
 
 
-async def test_a_program_runs_on_gdb_and_is_recorded_and_played_back(compiled, tmp_path: Path) -> None:
+async def test_a_program_runs_on_gdb_and_is_recorded_and_played_back(compiled, tmp_path: Path, gdb) -> None:
     recording = tmp_path / "crash.jsonl"
     ladder = Ladder(record=recording)
     session = await ladder.open_target(LaunchTarget(compiled("segfault")))
@@ -228,7 +228,7 @@ async def test_a_program_runs_on_gdb_and_is_recorded_and_played_back(compiled, t
     await replay.close()
 
 
-async def test_rungs_keep_what_is_open_on_them(ladder, compiled, cuda_gdb) -> None:
+async def test_rungs_keep_what_is_open_on_them(ladder, compiled, cuda_gdb, gdb) -> None:
     await ladder.open_files((CASE,))
     session = await ladder.open_target(LaunchTarget(compiled("segfault")))
     await session.at_rest()
@@ -244,7 +244,7 @@ async def test_rungs_keep_what_is_open_on_them(ladder, compiled, cuda_gdb) -> No
     assert ladder.state.debug["gdb"] is other.state
 
 
-async def test_bad_files_are_refused_and_the_ladder_stands(ladder, tmp_path, compiled) -> None:
+async def test_bad_files_are_refused_and_the_ladder_stands(ladder, tmp_path, compiled, gdb) -> None:
     empty = tmp_path / "empty"
     empty.write_bytes(b"")
     for paths, why in (
@@ -290,7 +290,7 @@ async def test_a_dump_of_another_program_is_refused_at_every_jump(ladder, cuda_g
         assert "did not make" in outcome.reason
 
 
-def test_the_file_decides_what_a_target_is(compiled, tmp_path, vector_add: Opened) -> None:
+def test_the_file_decides_what_a_target_is(compiled, tmp_path, vector_add: Opened, gdb) -> None:
     assert vector_add.dump is not None
     assert vector_add.executable is not None
     packed = open_files([CASE]).dump
