@@ -43,4 +43,4 @@ def test_the_console_ends_with_its_terminal(tmp_path: Path, turn: int) -> None:
         process.wait(15)
     finally:
         process.kill()
-        process.wait()
+        process.wait(timeout=20)

@@ -236,7 +236,7 @@ def test_processes_that_cannot_be_attached_to(monkeypatch) -> None:
         with pytest.raises(TargetInvalid, match="zombie"):
             check_process(ended.pid)
     finally:
-        ended.wait()
+        ended.wait(timeout=20)
     assert "may" not in explain_refusal(1, "No such process.").line()
     monkeypatch.setattr(os, "geteuid", lambda: 4242)
     assert "it belongs to user" in explain_refusal(os.getpid(), "ptrace: Operation not permitted.").line()

@@ -96,10 +96,15 @@ def eventually(true: Callable[[], bool], seconds: float = 20) -> bool:
     return true()
 
 
-def killed_console(engine: Path, how: str, target: str) -> list[int]:
+_UNDER_NOHUP = ("/bin/sh", "-c", "trap '' HUP INT QUIT; exec \"$0\" \"$@\"")
+"""As started by nohup, by a job of a script, or by a batch system."""
+
+
+def killed_console(engine: Path, how: str, target: str, under: tuple[str, ...] = ()) -> list[int]:
     """Runs a console that drives an engine and is killed outright; process ids of the engine and its program."""
     ended = subprocess.run(
-        [sys.executable, "-c", _CONSOLE, str(engine), how, target],
+        [*under, sys.executable, "-c", _CONSOLE, str(engine), how, target],
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=50,
@@ -109,11 +114,14 @@ def killed_console(engine: Path, how: str, target: str) -> list[int]:
     return [int(word) for word in ended.stdout.split()]
 
 
+@pytest.mark.parametrize("under", [(), _UNDER_NOHUP], ids=["plain", "nohup"])
 @pytest.mark.parametrize("how", ["attach, stopped", "attach, running", "attach, continued in the console"])
-def test_an_attached_program_outlives_a_killed_console(engine_path: Path, compiled: Any, how: str) -> None:
+def test_an_attached_program_outlives_a_killed_console(
+    engine_path: Path, compiled: Any, how: str, under: tuple[str, ...]
+) -> None:
     waiter = subprocess.Popen([str(compiled("waiter", WAITER))])
     try:
-        engine, *_ = killed_console(engine_path, how, str(waiter.pid))
+        engine, *_ = killed_console(engine_path, how, str(waiter.pid), under)
         assert eventually(lambda: not alive(engine))
         assert eventually(lambda: tracer(waiter.pid) == 0)
         assert waiter.poll() is None
@@ -124,11 +132,14 @@ def test_an_attached_program_outlives_a_killed_console(engine_path: Path, compil
         assert Path(f"/proc/{waiter.pid}/stat").read_text().rpartition(")")[2].split()[0] in "SR"
     finally:
         waiter.kill()
-        waiter.wait()
+        waiter.wait(timeout=20)
 
 
-def test_a_launched_program_ends_with_a_killed_console(engine_path: Path, compiled: Any) -> None:
-    engine, program = killed_console(engine_path, "launch", str(compiled("waiter", WAITER)))
+@pytest.mark.parametrize("under", [(), _UNDER_NOHUP], ids=["plain", "nohup"])
+def test_a_launched_program_ends_with_a_killed_console(
+    engine_path: Path, compiled: Any, under: tuple[str, ...]
+) -> None:
+    engine, program = killed_console(engine_path, "launch", str(compiled("waiter", WAITER)), under)
     assert eventually(lambda: not alive(engine))
     assert eventually(lambda: not alive(program))
 
@@ -147,7 +158,7 @@ async def test_an_attached_program_outlives_an_orderly_close(engine_path: Path, 
         assert waiter.poll() is None
     finally:
         waiter.kill()
-        waiter.wait()
+        waiter.wait(timeout=20)
 
 
 async def test_a_launched_program_ends_with_an_orderly_close(engine_path: Path, compiled: Any) -> None:
@@ -216,7 +227,7 @@ async def test_an_engine_that_holds_an_attached_process_is_told_of_and_not_signa
         assert waiter.poll() is None
     finally:
         waiter.kill()
-        waiter.wait()
+        waiter.wait(timeout=20)
 
 
 async def test_an_engine_that_holds_what_it_launched_ends_with_it(engine_path: Path, compiled: Any) -> None:

@@ -26,6 +26,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from ladder_backends.errors import DeadlinePassed, EngineMissing
+from ladder_backends.mi.dispositions import ordinary_signals
 from ladder_backends.mi.environment import engine_environment
 from ladder_backends.mi.tracees import attached_tracees
 from ladder_backends.mi.transport import Channel, Ended, EngineCommand, Receive
@@ -104,15 +105,16 @@ class PtyTransport:
         self._receive, self._ended = receive, ended
         try:
             wiring = self._make_terminals()
-            self._process = subprocess.Popen(  # noqa: ASYNC220 - returns at once
-                (*_SHELL, self._terminals[Channel.CLI].path, program, *wiring, *self.command.argv[1:]),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=self.command.directory,
-                env=environment,
-                start_new_session=True,
-            )
+            with ordinary_signals():
+                self._process = subprocess.Popen(  # noqa: ASYNC220 - returns at once
+                    (*_SHELL, self._terminals[Channel.CLI].path, program, *wiring, *self.command.argv[1:]),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd=self.command.directory,
+                    env=environment,
+                    start_new_session=True,
+                )
         except (OSError, ValueError) as error:
             # A folder that is gone, no terminal left, an argument with a NUL byte.
             self._close_terminals()
