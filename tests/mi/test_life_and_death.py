@@ -96,7 +96,7 @@ def eventually(true: Callable[[], bool], seconds: float = 20) -> bool:
     return true()
 
 
-_UNDER_NOHUP = ("/bin/sh", "-c", "trap '' HUP INT QUIT; exec \"$0\" \"$@\"")
+_UNDER_NOHUP = ("/bin/sh", "-c", 'trap \'\' HUP INT QUIT; exec "$0" "$@"')
 """As started by nohup, by a job of a script, or by a batch system."""
 
 

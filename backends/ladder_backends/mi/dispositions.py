@@ -1,8 +1,8 @@
 """Signals as an engine needs to find them.
 
 A console that was started by `nohup`, by a job of a shell without job control or by a batch system ignores SIGHUP
-or SIGINT, and what is ignored stays ignored over an `exec`. gdb that finds SIGHUP ignored passes over the end of its
-terminals, and holds what it was attached to for ever.
+or SIGINT, and what is ignored stays ignored over an `exec`. gdb that finds SIGHUP ignored passes over the end of
+its terminals: what it was attached to stays traced, or dies of the breakpoints left in it.
 """
 
 from __future__ import annotations
