@@ -20,6 +20,16 @@ from ladder_backends.errors import CommandFailed
 from ladder_backends.model.provenance import Provenance
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.facets import (
+        Libraries,
+        Memory,
+        Process,
+        Registers,
+        Signals,
+        SourceFiles,
+        Threads,
+        Values,
+    )
     from ladder_backends.debugger.probe import Probe
     from ladder_backends.debugger.target import Target
     from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
@@ -42,6 +52,9 @@ class Capability(enum.Flag):
     DISASSEMBLE = enum.auto()
     DEVICE_FOCUS = enum.auto()
     THREADS = enum.auto()
+    WATCHPOINTS = enum.auto()
+    CATCHPOINTS = enum.auto()
+    PROCESS = enum.auto()
 
 
 class StepKind(enum.StrEnum):
@@ -54,8 +67,14 @@ class StepKind(enum.StrEnum):
     STEP = "step"
     FINISH = "finish"
     UNTIL = "until"
+    ADVANCE = "advance"
+    JUMP = "jump"
     NEXT_INSTRUCTION = "next-instruction"
     STEP_INSTRUCTION = "step-instruction"
+    REVERSE_CONTINUE = "reverse-continue"
+    REVERSE_NEXT = "reverse-next"
+    REVERSE_STEP = "reverse-step"
+    REVERSE_FINISH = "reverse-finish"
 
     @property
     def anew(self) -> bool:
@@ -87,6 +106,8 @@ class Debugger(abc.ABC):
         focus_schema: Levels of the dialect, outermost first.
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
+        threads, values, registers, memory, signals, libraries, source_files, process: Facets; None where the
+            engine or its target has no such thing. Valid once opened.
     """
 
     name: ClassVar[str]
@@ -95,6 +116,15 @@ class Debugger(abc.ABC):
 
     capabilities: Capability = Capability.NONE
     provenance: Provenance = Provenance.ENGINE
+
+    threads: Threads | None = None
+    values: Values | None = None
+    registers: Registers | None = None
+    memory: Memory | None = None
+    signals: Signals | None = None
+    libraries: Libraries | None = None
+    source_files: SourceFiles | None = None
+    process: Process | None = None
 
     @classmethod
     @abc.abstractmethod
@@ -128,7 +158,7 @@ class Debugger(abc.ABC):
 
         Args:
             kind: How to run.
-            location: For UNTIL, where to stop.
+            location: For UNTIL and ADVANCE, where to stop; for JUMP, where to go on.
         """
 
     @abc.abstractmethod

@@ -17,6 +17,8 @@ class Variable:
         changed: The value differs from the one at the previous stop in the same function.
         cut: The value was longer than what is kept here.
         error: Why the value cannot be read, or an empty string.
+        path: An expression that names the value in its frame; the name where empty.
+        children: It has members, elements or a target that can be looked into.
     """
 
     name: str
@@ -27,6 +29,8 @@ class Variable:
     cut: bool = False
     error: str = ""
     provenance: Provenance = Provenance.ENGINE
+    path: str = ""
+    children: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ class Change(enum.Flag):
     SOURCE = enum.auto()
     DISASSEMBLY = enum.auto()
     RUNG = enum.auto()
+    THREADS = enum.auto()
+    MACHINE = enum.auto()
+    LEDGER = enum.auto()
 
 
 CONSOLE_LINES = 10_000

@@ -22,6 +22,7 @@ class PaneEntry(NamedTuple):
         module: Module below `ladder_tui.panes`; imported when the pane is first shown.
         widget: Class in that module.
         short: Its name where all of them have to fit into 80 columns; `name` in small letters where empty.
+        quiet: It is not named in the titles of the panes it shares its place with; `w` and its letter show it.
     """
 
     name: str
@@ -29,6 +30,7 @@ class PaneEntry(NamedTuple):
     module: str
     widget: str
     short: str = ""
+    quiet: bool = False
 
 
 PANES: dict[str, PaneEntry] = {
@@ -37,6 +39,12 @@ PANES: dict[str, PaneEntry] = {
     "stack": PaneEntry("Stack", "t", "stack_pane", "StackPane"),
     "variables": PaneEntry("Variables", "v", "variables_pane", "VariablesPane", "vars"),
     "breakpoints": PaneEntry("Breakpoints", "b", "breakpoints_pane", "BreakpointsPane", "breaks"),
+    "threads": PaneEntry("Threads", "h", "threads_pane", "ThreadsPane"),
+    "registers": PaneEntry("Registers", "r", "registers_pane", "RegistersPane", "regs"),
+    "memory": PaneEntry("Memory", "m", "memory_pane", "MemoryPane", quiet=True),
+    "signals": PaneEntry("Signals", "n", "signals_pane", "SignalsPane", quiet=True),
+    "libraries": PaneEntry("Libraries", "l", "libraries_pane", "LibrariesPane", "libs", quiet=True),
+    "environment": PaneEntry("Environment", "e", "environment_pane", "EnvironmentPane", "env", quiet=True),
     "findings": PaneEntry("Findings", "f", "findings_pane", "FindingsPane"),
     "grid": PaneEntry("Grid", "g", "grid_pane", "GridPane"),
     "console": PaneEntry("Console", "c", "console_pane", "ConsolePane"),

@@ -65,7 +65,7 @@ class Pane(LineView):
 
     def tab_cells(self) -> tuple[Cell, ...]:
         """The other panes of this place, for the end of the title; a click shows one."""
-        others = [other for other in self.tabs if other != self.id]
+        others = [other for other in self.tabs if other != self.id and not PANES[other].quiet]
         return tuple(
             Cell(
                 ("  " if number else "")

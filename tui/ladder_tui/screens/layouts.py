@@ -56,69 +56,88 @@ def _columns(*parts: Part, share: int = 1, fixed: int = 0) -> Split:
 
 _TELL = ("console", "program", "breakpoints")
 
+_MACHINE = ("signals", "libraries", "environment")
+
 HOST: dict[str, Part] = {
     "tiny": Slot(
-        ("source", "stack", "variables", "console", "program", "breakpoints", "disassembly", "findings", "grid")
+        ("source", "stack", "variables", "console", "program", "breakpoints", "threads", "disassembly", "registers",
+         "memory", *_MACHINE, "findings", "grid")
     ),
     "compact": _rows(
-        Slot(("source", "disassembly"), share=10),
-        _columns(Slot(("stack", "breakpoints")), Slot(("variables",)), share=6),
-        Slot(("console", "program", "findings", "grid"), share=4),
+        Slot(("source", "disassembly", "memory"), share=10),
+        _columns(Slot(("stack", "threads", "breakpoints")), Slot(("variables", "registers")), share=6),
+        Slot(("console", "program", *_MACHINE, "findings", "grid"), share=4),
     ),
     "normal": _rows(
         _columns(
-            Slot(("source", "disassembly"), share=3),
-            _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=2),
+            Slot(("source", "disassembly", "memory"), share=3),
+            _rows(Slot(("stack", "threads"), share=2), Slot(("variables", "registers"), share=3), share=2),
             share=5,
         ),
-        Slot((*_TELL, "findings", "grid"), share=2),
+        Slot((*_TELL, *_MACHINE, "findings", "grid"), share=2),
     ),
     "wide": _rows(
         _columns(
             Slot(("source",), share=4),
-            Slot(("disassembly",), share=3),
-            _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=3),
+            Slot(("disassembly", "memory"), share=3),
+            _rows(Slot(("stack", "threads"), share=2), Slot(("variables", "registers"), share=3), share=3),
             share=3,
         ),
         _columns(
             Slot(("console",), share=4),
-            Slot(("program", "findings", "grid"), share=3),
+            Slot(("program", *_MACHINE, "findings", "grid"), share=3),
             Slot(("breakpoints",), share=3),
         ),
     ),
-}
+}  # fmt: skip
 """Layouts of a host debugger by size class."""
 
 DEVICE: dict[str, Part] = {
     "tiny": Slot(
-        ("findings", "source", "variables", "grid", "stack", "console", "program", "breakpoints", "disassembly")
+        (
+            "findings",
+            "source",
+            "variables",
+            "grid",
+            "stack",
+            "console",
+            "program",
+            "breakpoints",
+            "threads",
+            "disassembly",
+            "registers",
+            "memory",
+            *_MACHINE,
+        )
     ),
     "compact": _rows(
         Slot(("findings", "breakpoints"), share=6),
-        Slot(("source", "disassembly"), share=6),
-        _columns(Slot(("variables", "stack")), Slot(("grid",)), share=6),
-        Slot(("console", "program"), share=3),
+        Slot(("source", "disassembly", "memory"), share=6),
+        _columns(Slot(("variables", "stack", "threads", "registers")), Slot(("grid",)), share=6),
+        Slot(("console", "program", *_MACHINE), share=3),
     ),
     "normal": _rows(
         _columns(
             _rows(Slot(("findings",)), Slot(("grid",)), share=5),
             _rows(
-                Slot(("source", "disassembly")),
-                _columns(Slot(("stack",)), Slot(("variables",))),
+                Slot(("source", "disassembly", "memory")),
+                _columns(Slot(("stack", "threads")), Slot(("variables", "registers"))),
                 share=6,
             ),
             share=4,
         ),
-        Slot(_TELL),
+        Slot((*_TELL, *_MACHINE)),
     ),
     "wide": _rows(
         _columns(
             _rows(Slot(("findings",), share=3), Slot(("grid",), share=2), share=3),
-            _rows(Slot(("source",)), Slot(("disassembly",)), share=4),
-            _rows(Slot(("stack",), share=2), Slot(("variables",), share=3), share=3),
+            _rows(Slot(("source",)), Slot(("disassembly", "memory")), share=4),
+            _rows(Slot(("stack", "threads"), share=2), Slot(("variables", "registers"), share=3), share=3),
             share=3,
         ),
-        _columns(Slot(("breakpoints",), share=3), Slot(("console",), share=4), Slot(("program",), share=3)),
+        _columns(
+            Slot(("breakpoints",), share=3), Slot(("console",), share=4), Slot(("program", *_MACHINE), share=3)
+        ),
     ),
 }
 """Layouts of the sanitizer and GPU rungs by size class."""

@@ -1,0 +1,32 @@
+"""Registers, by groups, as few as are looked at."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ladder_backends.model.register import Register
+
+
+class Registers(abc.ABC):
+    """Registers of a frame of the focus."""
+
+    @abc.abstractmethod
+    async def groups(self) -> Sequence[str]:
+        """Names of the groups this architecture has, the general ones first."""
+
+    @abc.abstractmethod
+    async def read(self, group: str, frame_level: int, form: str = "natural") -> Sequence[Register]:
+        """The registers of a group; single ones that cannot be read carry their `error`.
+
+        Args:
+            group: One of `groups`.
+            frame_level: Whose registers; those that a caller's frame saved are its own.
+            form: `natural`, `hex`, `decimal`, `unsigned`, `binary`, `octal` or `float`.
+        """
+
+    @abc.abstractmethod
+    async def write(self, name: str, value: str, frame_level: int) -> None:
+        """Set a register to the value of an expression."""

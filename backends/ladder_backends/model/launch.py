@@ -1,0 +1,32 @@
+"""How a program is started."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSettings:
+    """What a program is started with.
+
+    Attributes:
+        arguments: One string an argument, as the program sees them.
+        environment: Variables set (or, with None, taken away) for the program alone.
+        directory: Working folder, or None for the console's.
+        stdin: File the program reads instead of its terminal, or None.
+    """
+
+    arguments: tuple[str, ...] = ()
+    environment: dict[str, str | None] = field(default_factory=dict)
+    directory: Path | None = None
+    stdin: Path | None = None
+
+
+class ForkMode(enum.StrEnum):
+    """What happens at a fork."""
+
+    PARENT = "follow the parent, let the child run"
+    CHILD = "follow the child, let the parent run"
+    BOTH = "hold both"

@@ -1,0 +1,23 @@
+"""Registers of a frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """One register.
+
+    Attributes:
+        value: As the engine prints it in the asked format, clean.
+        group: `general`, `float`, `vector`, `system`, or the dialect's own word.
+        changed: The value differs from the one at the previous stop.
+        error: Why it cannot be read, or an empty string.
+    """
+
+    name: str
+    value: str
+    group: str = "general"
+    changed: bool = False
+    error: str = ""

@@ -1,0 +1,26 @@
+"""Memory as bytes, numbers and text."""
+
+from __future__ import annotations
+
+from ladder_backends.session.state import Change
+from ladder_tui.panes.pane import Pane
+from ladder_tui.widgets.row import Row
+
+
+class MemoryPane(Pane):
+    """Memory as bytes, numbers and text."""
+
+    INTEREST = Change.FRAMES | Change.FOCUS | Change.RUN | Change.MACHINE
+
+    @property
+    def row_count(self) -> int:
+        """Rows."""
+        return 0
+
+    def row(self, index: int) -> Row:
+        """One row."""
+        return Row()
+
+    def empty_text(self) -> str:
+        """Why there is nothing."""
+        return self.not_standing() or "nothing to show"
