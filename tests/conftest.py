@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from ladder_demos.catalogue import find_demo
 
 # Found before any test moves the folders in which the installer's cuda-gdb lies.
 _CUDA_GDB = find_engine("cuda-gdb")
+_NEWER = "gdb-18"
+_NEWER_GDB = Path(sys.prefix) / _NEWER / "bin" / "gdb"
+_EACH_GDB = ("gdb", "session")
 _TERMINAL = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "CLICOLOR", "CLICOLOR_FORCE")
 
 
@@ -90,12 +94,23 @@ def cuda_gdb() -> Path:
 
 
 @pytest.fixture
-def gdb() -> Path:
-    """The real gdb."""
+def gdb(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The real gdb; tests of the rooms in `_EACH_GDB` run with a newer one as well."""
+    if getattr(request, "param", "") == _NEWER:
+        if not _NEWER_GDB.exists():
+            pytest.skip("the newer gdb is not installed: demos/setup --tests installs it where it can")
+        monkeypatch.setenv("LADDER_GDB", str(_NEWER_GDB))
+        return _NEWER_GDB
     found = find_engine("gdb")
     if found.path is None:
         pytest.skip(f"no gdb: {found.missing}; demos/setup installs one")
     return found.path
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that drives gdb itself runs once with each."""
+    if "gdb" in metafunc.fixturenames and metafunc.definition.path.parent.name in _EACH_GDB:
+        metafunc.parametrize("gdb", ["gdb", _NEWER], indirect=True)
 
 
 @pytest.fixture

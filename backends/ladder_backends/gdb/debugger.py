@@ -28,6 +28,7 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
 
 _NOT_STARTED = "During startup program"
+_PRINTERS = "/usr/share/gdb/auto-load"
 LOAD_DEADLINE = 300.0
 """Seconds for reading the symbols of a program or the memory map of a core."""
 
@@ -43,6 +44,12 @@ class GdbDebugger(GdbDialect):
     name: ClassVar[str] = "gdb"
     rung: ClassVar[str] = "gdb"
     engine: ClassVar[str] = "gdb"
+    settings: ClassVar[tuple[str, ...]] = (
+        *GdbDialect.settings,
+        # A gdb that was not built for this distribution does not know where its libraries' printers lie.
+        f'-interpreter-exec console "add-auto-load-scripts-directory {_PRINTERS}"',
+        f'-interpreter-exec console "add-auto-load-safe-path {_PRINTERS}"',
+    )
 
     _stop_at_main = False
     _core_faults: Sequence[str] = ()
