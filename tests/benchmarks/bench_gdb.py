@@ -36,6 +36,19 @@ LEAST_DEBUG_MIB = 100
 _STOPPED = re.compile(rb"^\*stopped", re.MULTILINE)
 
 
+_KIND = """
+struct kind_@ { int a_@; long b_@[3]; kind_@ *next; double f_@(int x, long y) const; };
+double kind_@::f_@(int x, long y) const { long z = x + y; for (int i = 0; i < x; i++) z += a_@ + i; return z; }
+"""
+_START = """int main() {
+  int total = 0;
+  for (int i = 0; i < 100; i++)
+    total += i;
+  return total;
+}
+"""
+
+
 class Scene(NamedTuple):
     """A program, and where it is looked at.
 
@@ -128,10 +141,11 @@ def long_step(program: Path) -> Iterator[dict[str, Any]]:
         await session.open(LaunchTarget(program), run=False)
         await session.resume(StepKind.START)
         await session.at_rest()
+        running = asyncio.Event()
+        session.subscribe(lambda change: running.set() if session.state.run is Run.RUNNING else None)
         begun = time.perf_counter()
         await session.resume(StepKind.NEXT)
-        while session.state.run is not Run.RUNNING:
-            await asyncio.sleep(0.001)
+        await running.wait()
         shown = time.perf_counter() - begun
         await asyncio.sleep(1.0)
         begun = time.perf_counter()
@@ -292,26 +306,20 @@ def compiled(folder: str, source: str) -> Path:
 
 
 def large_program(folder: Path) -> tuple[Path, float]:
-    """A program with at least `LEAST_DEBUG_MIB` of debug information: one generated unit, copied under other names."""
+    """A program with `LEAST_DEBUG_MIB` of debug information or more: one unit, copied under other names."""
     unit = folder / "unit.cpp"
-    kinds = "\n".join(
-        f"struct kind_{n} {{ int a_{n}; long b_{n}[{n % 7 + 1}]; kind_{n} *next; double f_{n}(int x, long y) const; }};\n"
-        f"double kind_{n}::f_{n}(int x, long y) const {{ long z = x + y; for (int i = 0; i < x; i++) z += a_{n} + i; "
-        "return z; }"
-        for n in range(4_000)
-    )
+    kinds = "\n".join(_KIND.replace("@", str(number)) for number in range(4_000))
     unit.write_text(kinds)
     subprocess.run(["g++", "-g3", "-O0", "-c", "-o", folder / "unit.o", unit], check=True)
-    copies = max(2, int(LEAST_DEBUG_MIB * 2**20 / debug_bytes(folder / "unit.o")) + 1)
+    # The linker stores equal strings once.
+    copies = max(2, int(1.4 * LEAST_DEBUG_MIB * 2**20 / debug_bytes(folder / "unit.o")) + 1)
     objects = []
     for number in range(copies):
         copy = folder / f"unit_{number}.o"
         subprocess.run(["objcopy", f"--prefix-symbols=copy{number}_", folder / "unit.o", copy], check=True)
         objects.append(copy)
     start = folder / "start.cpp"
-    start.write_text(
-        "int main() {\n  int total = 0;\n  for (int i = 0; i < 100; i++)\n    total += i;\n  return total > 0;\n}\n"
-    )
+    start.write_text(_START)
     program = folder / "large"
     # What the copies need of the language's runtime has another name now, and is never called.
     link = ["g++", "-g", "-o", program, start, *objects, "-Wl,--unresolved-symbols=ignore-all"]
