@@ -15,6 +15,7 @@ class LaunchTarget:
     Attributes:
         environment: Variables set for the program on top of the console's own.
         stop_at_main: Stop at the first line of `main` instead of running on.
+        non_stop: Threads stop one by one, where the engine can do that.
     """
 
     program: Path
@@ -22,6 +23,7 @@ class LaunchTarget:
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_at_main: bool = False
+    non_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True)

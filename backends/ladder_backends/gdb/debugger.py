@@ -14,12 +14,14 @@ from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.core_check import check_core
-from ladder_backends.gdb.dialect import GdbDialect
+from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back, program_environment
 from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
 from ladder_backends.gdb.quoting import mi_string, shell_words
+from ladder_backends.gdb.threads import GdbThreads
 from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of
+from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, TargetStopped
 from ladder_backends.model.focus import Focus
@@ -53,6 +55,12 @@ class GdbDebugger(GdbDialect):
 
     _stop_at_main = False
     _core_faults: Sequence[str] = ()
+
+    def __init__(
+        self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
+    ) -> None:
+        super().__init__(transport, provenance=provenance)
+        self.threads = GdbThreads(self, self.events)
 
     async def open(self, target: Target) -> None:
         """Load a program, attach to a process, or open a host core. A loaded program waits for `resume(RUN)`."""
@@ -121,6 +129,8 @@ class GdbDebugger(GdbDialect):
         await self._read_symbols(facts)
         if directory is not None:
             await self.command(f"-environment-cd {mi_string(_full(directory))}")
+        if target.non_stop and self.threads is not None:
+            await self.threads.set_non_stop(True)
         await self.command(f"-gdb-set args {arguments}".rstrip())
         await self._set_environment(program_environment(target.environment))
         self._stop_at_main = target.stop_at_main

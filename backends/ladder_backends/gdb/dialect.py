@@ -50,7 +50,7 @@ from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.paths import find_engine
-from ladder_backends.text import clean_line
+from ladder_backends.text import clean, clean_line
 
 TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
 """Makes the transport to an engine: a process on terminals, a recording, or a recorder round another."""
@@ -226,6 +226,16 @@ class GdbDialect(Debugger):
         """Run a command of the engine's command line through the machine interface; its text shows nowhere."""
         return await self.command(f"-interpreter-exec console {mi_string(text)}", deadline=deadline)
 
+    async def cli_text(self, text: str, *, deadline: float | None = 10.0) -> str:
+        """Run a command of the command line; what it printed, clean, and maybe what was printed just before it."""
+        heard: list[str] = []
+        self.events.hearers.append(heard)
+        try:
+            await self.cli(text, deadline=deadline)
+        finally:
+            self.events.hearers = [one for one in self.events.hearers if one is not heard]
+        return clean("".join(heard))
+
     def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
         """Commands round our own questions about values, where the user has changed the limits for the console."""
         told = self.events.parameters
@@ -306,7 +316,7 @@ class GdbDialect(Debugger):
         """Stop a running target; where only the engine is busy, interrupt its work."""
         if self.events.running:
             try:
-                await self.command("-exec-interrupt", deadline=1.0)
+                await self.command(f"-exec-interrupt{self._whom()}", deadline=1.0)
             except DeadlinePassed:
                 self.interrupt_engine()
             except CommandFailed:
@@ -322,6 +332,14 @@ class GdbDialect(Debugger):
                 if done or typed_at != self._typed_at or not self.started:
                     return
                 self.interrupt_engine()
+        elif self.threads is not None and self.threads.any_runs():
+            await self.threads.hold()
+
+    def _whom(self) -> str:
+        """Which threads an interruption stops, in non-stop; otherwise there is nothing to choose."""
+        if self.threads is None or not self.threads.non_stop:
+            return ""
+        return self.at_thread() or " --all"
 
     # -- breakpoints
 
@@ -406,7 +424,7 @@ class GdbDialect(Debugger):
         except CommandFailed as refused:
             raise FocusRefused(command, refused.what, asked) from refused
         reached = number_of(answer.results.get("new-thread-id"))
-        self.events.thread = reached if reached is not None else thread
+        self.events.turn_to(reached if reached is not None else thread)
         self.selected_frame = 0
         return Focus.of(thread=self.events.thread)
 

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from ladder_backends.gdb.breakpoints import BreakpointTable
+from ladder_backends.gdb.thread_table import ThreadTable
 from ladder_backends.gdb.translation import exit_code_of, frame_of, number_of, stop_words, text_of
 from ladder_backends.mi.records import AsyncRecord, ResultRecord, StreamRecord, UnknownRecord, Value, all_values
 from ladder_backends.mi.session import Notice
@@ -16,9 +17,14 @@ from ladder_backends.model.events import (
     EngineNotice,
     Event,
     FocusChanged,
+    FocusEnded,
+    SettingChanged,
     TargetExited,
     TargetRunning,
     TargetStopped,
+    ThreadsChanged,
+    ThreadsRunning,
+    ThreadStopped,
 )
 from ladder_backends.model.focus import Focus
 from ladder_backends.text import clean, decode
@@ -37,14 +43,16 @@ class EventReader:
     """Reads an engine's notices in order.
 
     Attributes:
-        running: The target runs.
+        running: The target runs; in non-stop, the focused thread does.
         alive: A target process exists.
         stops: How often the target has stopped or ended.
         thread: The engine's number of the focused thread, or None.
+        table: The threads.
         breakpoints: The engine's breakpoints.
         parameters: The engine's settings that were changed in its command line, by name.
         log: The last lines of the engine's log stream, clean.
         said: The last lines of its console stream, clean.
+        hearers: Lists to which all text of the console stream is added, as it comes.
     """
 
     def __init__(
@@ -53,7 +61,7 @@ class EventReader:
         self._emit = emit
         self._focus_of = focus_of
         self._groups: set[str] = set()
-        self._threads = 0
+        self.table = ThreadTable()
         self.running = False
         self.alive = False
         self.stops = 0
@@ -62,11 +70,12 @@ class EventReader:
         self.parameters: dict[str, str] = {}
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
         self.said: deque[str] = deque(maxlen=_LOG_LINES)
+        self.hearers: list[list[str]] = []
 
     @property
     def threads(self) -> int:
         """How many threads the target has."""
-        return self._threads
+        return len(self.table)
 
     def read(self, notice: Notice) -> None:
         """Take one notice."""
@@ -86,11 +95,28 @@ class EventReader:
     def accepted(self, stops: int) -> None:
         """The engine has accepted to run; `stops` is as it was before, and tells whether that is over already."""
         if self.stops == stops:
-            self._running({})
+            self._running({"thread-id": str(self.thread)} if self.thread is not None else {})
+
+    def stood_still(self, stop: TargetStopped) -> None:
+        """The target was found to stand; the engine has not told of it."""
+        self.running = False
+        self.stops += 1
+        if stop.focus is not None:
+            self.thread = stop.focus.index("thread")
+        self._emit(stop)
+
+    def turn_to(self, thread: int) -> None:
+        """Another thread is the focused one from now on."""
+        self.thread = thread
+        if self.table.non_stop:
+            self.running = self.table.standing(thread) is None
 
     def read_stream(self, record: StreamRecord) -> None:
         """Take text of the console, target or log stream; the command line shows the console's own."""
         kept = self.log if record.kind == "&" else self.said
+        if record.kind == "~":
+            for hearer in self.hearers:
+                hearer.append(record.text)
         for line in clean(record.text).splitlines():
             if line.strip():
                 kept.append(line)
@@ -99,24 +125,38 @@ class EventReader:
 
     def _running(self, results: Mapping[str, Value]) -> None:
         self.alive = True
+        if self.table.non_stop:
+            thread = number_of(results.get("thread-id"))
+            self.table.run(None if thread is None else (thread,))
+            self._emit(ThreadsRunning(None if thread is None else (thread,)))
+            if thread is not None and self.thread is not None and thread != self.thread:
+                return
         if not self.running:
             self.running = True
             self._emit(TargetRunning(time.monotonic()))
 
     def _stopped(self, results: Mapping[str, Value]) -> None:
         at = time.monotonic()
-        self.running = False
-        self.stops += 1
         reason = results.get("reason")
         if isinstance(reason, str) and reason.startswith("exited"):
+            self.running = False
+            self.stops += 1
             self._exited(results)
             return
         self.alive = True
         thread = number_of(results.get("thread-id"))
+        word, words, fault = stop_words(results)
+        stop = TargetStopped(word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault)
+        if self.table.non_stop and thread is not None and isinstance(results.get("stopped-threads"), list):
+            self.table.stop(thread, stop)
+            if self.thread is not None and thread != self.thread:
+                self._emit(ThreadStopped(thread, stop))
+                return
+        self.running = False
+        self.stops += 1
         if thread is not None:
             self.thread = thread
-        word, words, fault = stop_words(results)
-        self._emit(TargetStopped(word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault))
+        self._emit(stop)
 
     def _taken_back(self, answer: ResultRecord) -> None:
         """An engine may accept to run and then refuse, as with more watchpoints than the hardware has."""
@@ -143,9 +183,9 @@ class EventReader:
 
     def _group_exited(self, results: Mapping[str, Value]) -> None:
         self._groups.discard(text_of(results.get("id")))
+        self.table.end_process(text_of(results.get("id")))
         if self._groups:
             return
-        self._threads = 0
         self.stops += 1
         # The stop record that follows tells more; a killed or detached target has none.
         self.running = False
@@ -155,15 +195,26 @@ class EventReader:
 
     def _thread_created(self, results: Mapping[str, Value]) -> None:
         # Neighbouring records come as one that holds all ids.
-        self._threads += len(all_values(results, "id"))
+        process = text_of(results.get("group-id"))
+        created = _numbers(results)
+        self.table.create(created, process)
+        self._emit(ThreadsChanged(created=tuple((thread, process) for thread in created)))
 
     def _thread_exited(self, results: Mapping[str, Value]) -> None:
-        self._threads = max(0, self._threads - len(all_values(results, "id")))
+        ended = _numbers(results)
+        self.table.end(ended)
+        self._emit(ThreadsChanged(ended=ended))
+        gone, next_one = self.thread, self.table.successor()
+        if gone in ended and gone is not None and next_one is not None and self.table.non_stop:
+            self.turn_to(next_one)
+            focus = self._focus_of({"thread-id": str(next_one)})
+            if focus is not None:
+                self._emit(FocusEnded(gone, focus, self.table.standing(next_one)))
 
     def _thread_selected(self, results: Mapping[str, Value]) -> None:
         thread = number_of(results.get("id"))
         if thread is not None:
-            self.thread = thread
+            self.turn_to(thread)
         self._emit(
             FocusChanged(self._focus_of({"thread-id": text_of(results.get("id"))}), frame_of(results.get("frame")))
         )
@@ -173,7 +224,11 @@ class EventReader:
             self._emit(FocusChanged(self._focus_of({"thread-id": str(self.thread)})))
 
     def _parameter_changed(self, results: Mapping[str, Value]) -> None:
-        self.parameters[text_of(results.get("param"))] = text_of(results.get("value"))
+        name, value = text_of(results.get("param")), text_of(results.get("value"))
+        self.parameters[name] = value
+        if name == "non-stop":
+            self.table.non_stop = value == "on"
+        self._emit(SettingChanged(name, value))
 
     def _breakpoint(self, results: Mapping[str, Value]) -> None:
         row = results.get("bkpt")
@@ -198,3 +253,8 @@ class EventReader:
         "=breakpoint-modified": _breakpoint,
         "=breakpoint-deleted": _breakpoint_deleted,
     }
+
+
+def _numbers(results: Mapping[str, Value]) -> tuple[int, ...]:
+    """The ids of a record, or of several that came as one."""
+    return tuple(number for value in all_values(results, "id") if (number := number_of(value)) is not None)

@@ -28,7 +28,7 @@ class Burst:
         if held is None or (record.cls == _BREAKPOINT and _subject(held) == _subject(record)):
             self._held = record
             return True
-        if held.cls != record.cls or record.cls == _BREAKPOINT:
+        if _kind(held) != _kind(record) or record.cls == _BREAKPOINT:
             return False
         ids = held.results.get("id")
         if not isinstance(ids, Repeated):
@@ -40,6 +40,11 @@ class Burst:
         """What is held, which is then held no more."""
         held, self._held = self._held, None
         return held
+
+
+def _kind(record: AsyncRecord) -> tuple[str, object]:
+    """What neighbours have in common; threads of two processes are told apart."""
+    return record.cls, record.results.get("group-id")
 
 
 def _subject(record: AsyncRecord) -> tuple[str, object]:

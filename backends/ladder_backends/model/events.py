@@ -54,6 +54,57 @@ class TargetExited:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadsChanged:
+    """Threads were created or have ended.
+
+    Attributes:
+        created: Their ids, with the engine's name of their process.
+        ended: Ids.
+    """
+
+    created: tuple[tuple[int, str], ...] = ()
+    ended: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStopped:
+    """In non-stop, a thread stopped that is not the focused one; the focus stays where it is."""
+
+    thread: int
+    stop: TargetStopped
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadsRunning:
+    """In non-stop, threads run now: their ids, or None for all of them."""
+
+    threads: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class FocusEnded:
+    """In non-stop, the focused thread has ended.
+
+    Attributes:
+        ended: Its id.
+        now: The thread that the engine's commands speak of from now on.
+        stop: Where that one stands, or None where it runs.
+    """
+
+    ended: int
+    now: Focus
+    stop: TargetStopped | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChanged:
+    """One of the engine's settings was changed in its command line: `scheduler-locking`, `on`."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class BreakpointsChanged:
     """The engine's breakpoints differ from before; all of them are here."""
 
@@ -113,6 +164,11 @@ Event: TypeAlias = (
     TargetRunning
     | TargetStopped
     | TargetExited
+    | ThreadsChanged
+    | ThreadStopped
+    | ThreadsRunning
+    | FocusEnded
+    | SettingChanged
     | BreakpointsChanged
     | FocusChanged
     | ConsoleOutput

@@ -17,6 +17,15 @@ class ThreadState(enum.StrEnum):
     EXITED = "exited"
 
 
+class Locking(enum.StrEnum):
+    """Which threads run when the focused one does, in gdb's words for `scheduler-locking`."""
+
+    OFF = "off"
+    ON = "on"
+    STEP = "step"
+    REPLAY = "replay"
+
+
 @dataclass(frozen=True, slots=True)
 class Thread:
     """One thread.

@@ -3,41 +3,78 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ladder_backends.model.thread import Thread, ThreadGroup
+    from ladder_backends.model.events import TargetStopped
+    from ladder_backends.model.frame import FrameWindow
+    from ladder_backends.model.thread import Locking, Thread
 
 
 class Threads(abc.ABC):
-    """Threads of the target. Focus on one is `Debugger.switch(Focus.of(thread=id))`."""
+    """Threads of the target. Focus on one is `Debugger.switch(Focus.of(thread=id))`.
+
+    In all-stop, threads stop and run together, or all but one of them wait (`lock`). In non-stop, each has a state
+    of its own, and run control speaks of the focused one.
+    """
+
+    @property
+    @abc.abstractmethod
+    def non_stop(self) -> bool:
+        """Threads stop one by one."""
 
     @abc.abstractmethod
     async def list(self) -> Sequence[Thread]:
         """Every thread, with its innermost frame where it stands; one question however many there are."""
 
     @abc.abstractmethod
-    async def groups(self, depth: int, most: int) -> Sequence[ThreadGroup]:
-        """Threads grouped by their `depth` innermost frames, the smallest group first.
-
-        Args:
-            depth: Frames that are compared.
-            most: Threads whose stacks are walked; those beyond are grouped by their innermost frame alone.
-        """
+    async def one(self, thread: int) -> Thread | None:
+        """One thread; None where it has ended."""
 
     @abc.abstractmethod
-    async def freeze(self, thread: int, frozen: bool) -> None:
-        """Hold a thread when the others run on, or let it go again."""
+    async def stacks(self, threads: Sequence[int], depth: int) -> Mapping[int, FrameWindow]:
+        """The `depth` innermost frames of each thread, without arguments; those that run or have ended are absent."""
 
     @abc.abstractmethod
-    async def run_alone(self, alone: bool) -> None:
-        """Let only the focused thread run (scheduler locking), or all of them again."""
+    async def processes(self) -> Mapping[str, str]:
+        """Processes by the engine's names (`i1`), each as `program · pid`."""
 
     @abc.abstractmethod
-    async def non_stop(self, on: bool) -> None:
+    def standing(self, thread: int) -> TargetStopped | None:
+        """In non-stop, the stop at which a thread stands; None where it runs."""
+
+    @abc.abstractmethod
+    def any_runs(self) -> bool:
+        """Some thread runs."""
+
+    @abc.abstractmethod
+    async def locking(self) -> Locking:
+        """Which threads run when the focused one does."""
+
+    @abc.abstractmethod
+    async def lock(self, locking: Locking) -> None:
+        """Choose which threads run when the focused one does."""
+
+    @abc.abstractmethod
+    async def set_non_stop(self, on: bool) -> None:
         """Stop threads one by one (non-stop), or all together (all-stop).
 
         Raises:
             CommandFailed: The target runs already; the mode is chosen before it starts.
+        """
+
+    @abc.abstractmethod
+    async def go_on(self, threads: Sequence[int] | None = None) -> None:
+        """In non-stop, let threads run; all of them for None."""
+
+    @abc.abstractmethod
+    async def hold(self, threads: Sequence[int] | None = None) -> None:
+        """In non-stop, stop threads; all of them for None."""
+
+    @abc.abstractmethod
+    async def find_stop(self) -> None:
+        """Look whether the target stands without the engine having told so, as where the only thread that ran ended.
+
+        Where it does, the focus moves to a thread that is there, and a `TargetStopped` tells of it.
         """
