@@ -13,17 +13,17 @@ from typing import ClassVar
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
+from ladder_backends.gdb.attaching import Attaching
 from ladder_backends.gdb.core_check import check_core
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back, program_environment
-from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
 from ladder_backends.gdb.quoting import mi_string, shell_words
 from ladder_backends.gdb.threads import GdbThreads
 from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord
-from ladder_backends.model.events import EngineNotice, TargetStopped
+from ladder_backends.model.events import EngineNotice, Event, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.provenance import Provenance
@@ -55,6 +55,7 @@ class GdbDebugger(GdbDialect):
 
     _stop_at_main = False
     _core_faults: Sequence[str] = ()
+    _attaching: Attaching | None = None
 
     def __init__(
         self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
@@ -72,6 +73,13 @@ class GdbDebugger(GdbDialect):
             await self._open_core(target)
         else:
             raise TargetInvalid("gdb cannot open a GPU core dump", "", "open it on the cuda-gdb rung")
+
+    def emit(self, event: Event) -> None:
+        """Hand an event on; the first stop of a process that was attached to tells how long that took."""
+        super().emit(event)
+        if self._attaching is not None and isinstance(event, TargetStopped):
+            attaching, self._attaching = self._attaching, None
+            attaching.stopped(event.at)
 
     async def resume(self, kind: StepKind, location: str = "") -> None:
         """Let the target run; RUN and START start it, or start it again."""
@@ -178,13 +186,14 @@ class GdbDebugger(GdbDialect):
             self.emit(EngineNotice(f"kept from gdb, given to the program: {', '.join(kept)}", "information"))
 
     async def _attach(self, pid: int) -> None:
+        attaching = Attaching(self, pid)
         if self.provenance is Provenance.ENGINE:
-            check_process(pid)
+            await attaching.look()
+            await self.start()
+            await attaching.read_symbols()
+            self._attaching = attaching
         await self.start()
-        try:
-            await self.command(f"-target-attach {pid}", deadline=LOAD_DEADLINE)
-        except CommandFailed as refused:
-            raise explain_refusal(pid, refused.what) from refused
+        await attaching.attach()
         self.capabilities = _CONTROL
 
     async def _open_core(self, target: CoreTarget) -> None:

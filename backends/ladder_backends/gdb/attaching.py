@@ -1,0 +1,173 @@
+"""Attaching to a running process: look first, read its symbols while it runs, and only then stop it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Protocol
+
+from ladder_backends.errors import CommandFailed
+from ladder_backends.gdb.process_check import check_process, explain_refusal
+from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.warm_symbols import Commands, WarmSymbols
+from ladder_backends.model.events import EngineNotice, Event
+from ladder_backends.paths import cache_dir
+from ladder_backends.processes.loaded_objects import LoadedObjects, loaded_objects
+from ladder_backends.text import clean_line
+
+ATTACH_DEADLINE = 300.0
+"""Seconds until an engine must have attached."""
+
+_WORTH_A_WORD = 64 << 20
+"""Bytes of libraries from which on reading their symbols takes so long that it is announced."""
+
+_ROUNDS = 3
+"""How often it is looked again for libraries that were loaded meanwhile."""
+
+_LARGEST_COPY = 2 << 30
+"""Bytes of a deleted program that are copied for the engine."""
+
+
+class Attacher(Commands, Protocol):
+    """The engine that attaches."""
+
+    async def start(self) -> None:
+        """Start the engine."""
+
+    def emit(self, event: Event) -> None:
+        """Tell of an event."""
+
+
+class Attaching:
+    """One attach, from the first look to the stop.
+
+    Attributes:
+        warm: Symbols read beforehand.
+    """
+
+    def __init__(self, engine: Attacher, pid: int) -> None:
+        self._engine = engine
+        self._pid = pid
+        self.warm = WarmSymbols(engine)
+        self._asked_at: float | None = None
+        self._dropping: asyncio.Task[None] | None = None
+
+    async def look(self) -> None:
+        """See whether it can be attached to at all.
+
+        Raises:
+            TargetInvalid: It cannot.
+        """
+        await asyncio.to_thread(check_process, self._pid)
+
+    async def read_symbols(self) -> None:
+        """Read the symbols of everything that it has loaded, while it runs.
+
+        Raises:
+            TargetInvalid: The user interrupted it.
+        """
+        objects = await asyncio.to_thread(loaded_objects, self._pid)
+        await self._tell_root(objects)
+        if objects.executable_gone:
+            await self._read_gone_program(objects)
+        size = _size(objects)
+        if size >= _WORTH_A_WORD:
+            self._say(
+                f"reading the symbols of {len(objects.files)} files ({size >> 20} MB) while process {self._pid}"
+                " runs on; it is stopped afterwards"
+            )
+        for _ in range(_ROUNDS):
+            known = len(self.warm.names)
+            await self.warm.read(objects)
+            objects = await asyncio.to_thread(loaded_objects, self._pid)
+            if len(self.warm.names) == known:
+                break
+        if objects.gone:
+            names = ", ".join(os.path.basename(name) for name in objects.gone[:3])
+            more = f" and {len(objects.gone) - 3} more" if len(objects.gone) > 3 else ""
+            self._say(
+                f"{clean_line(names)}{more}: deleted or replaced since the process loaded it; what is shown of it"
+                " may be wrong",
+                "warning",
+            )
+
+    async def attach(self) -> None:
+        """Stop the process and take it over; `stopped` is to be called once it stands.
+
+        Raises:
+            TargetInvalid: It cannot be attached to; one cause, one remedy.
+        """
+        # Which inferior is selected after a command for another one differs between engines.
+        where = "--thread-group i1 " if self.warm.names else ""
+        self._asked_at = time.monotonic()
+        try:
+            await self._engine.command(f"-target-attach {where}{self._pid}", deadline=ATTACH_DEADLINE)
+        except CommandFailed as refused:
+            raise await asyncio.to_thread(explain_refusal, self._pid, refused.what) from refused
+
+    def stopped(self, at: float) -> None:
+        """The process stands, and its symbols are its own; `at` is in seconds of `time.monotonic()`."""
+        if self._asked_at is None:
+            return
+        took = at - self._asked_at
+        self._asked_at = None
+        count = len(self.warm.names)
+        read = f"; the symbols of {count} files were read while it ran" if count else ""
+        self._say(f"process {self._pid} stands; stopping it took {took:.2f} s{read}")
+        self._dropping = asyncio.get_running_loop().create_task(self.warm.drop())
+
+    async def _tell_root(self, objects: LoadedObjects) -> None:
+        if objects.root:
+            await self._engine.command(f"-gdb-set sysroot {objects.root}")
+            self._say(f"process {self._pid} is in a container: its files are read through {objects.root}")
+
+    async def _read_gone_program(self, objects: LoadedObjects) -> None:
+        name = clean_line(os.path.basename(objects.executable))
+        copy = await asyncio.to_thread(_copy_program, self._pid)
+        if copy is None:
+            self._say(f"{name} was deleted or replaced since it started: no symbols of it", "warning")
+            return
+        try:
+            await self._engine.command(f"-file-exec-and-symbols {mi_string(str(copy))}", deadline=ATTACH_DEADLINE)
+        except CommandFailed:
+            return
+        finally:
+            copy.unlink(missing_ok=True)
+            copy.parent.rmdir()
+        self._say(
+            f"{name} was deleted or replaced since it started: symbols are those of the running one; lines may"
+            " differ from the sources as they are now",
+            "warning",
+        )
+
+    def _say(self, text: str, severity: str = "information") -> None:
+        self._engine.emit(EngineNotice(text, severity))
+
+
+def _size(objects: LoadedObjects) -> int:
+    total = 0
+    for name in objects.files:
+        try:
+            total += os.stat(f"{objects.root}{name}").st_size
+        except OSError:
+            continue
+    return total
+
+
+def _copy_program(pid: int) -> Path | None:
+    """The program of a process whose file is gone, in a folder of its own; None where it cannot be had."""
+    try:
+        with open(f"/proc/{pid}/exe", "rb") as program:
+            if os.fstat(program.fileno()).st_size > _LARGEST_COPY:
+                return None
+            folder = cache_dir() / "running" / str(pid)
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            copy = folder / Path(os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")).name
+            with open(copy, "wb") as out:
+                shutil.copyfileobj(program, out, 1 << 20)
+    except OSError:
+        return None
+    return copy

@@ -1,0 +1,87 @@
+"""Symbols that are read before an engine attaches, while the process still runs.
+
+Plain attaching stops the process first and reads the symbols of all its libraries then, for seconds. gdb shares
+what it has read of a file among its inferiors: so a second inferior, which holds no process, is given the same
+files under the same names, and is dropped once the first one has attached.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from typing import Protocol
+
+from ladder_backends.errors import CommandFailed, EngineError, TargetInvalid
+from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.mi.records import ResultRecord
+from ladder_backends.processes.loaded_objects import LoadedObjects
+
+READ_DEADLINE = 300.0
+"""Seconds for the symbols of one file."""
+
+_INTERRUPTED = "Quit"
+_UNQUOTABLE = frozenset("\n\r\"'\\ \t")
+
+
+class Commands(Protocol):
+    """Who is told to read."""
+
+    async def command(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
+        """Send an MI command."""
+
+
+class WarmSymbols:
+    """Holds the symbols of files in an engine until something is attached that shares them.
+
+    Attributes:
+        names: Files that were read.
+    """
+
+    def __init__(self, engine: Commands) -> None:
+        self._engine = engine
+        self._group = ""
+        self.names: set[str] = set()
+
+    async def read(self, objects: LoadedObjects) -> None:
+        """Read the symbols of what a process has loaded; what was read before is passed over.
+
+        Raises:
+            TargetInvalid: The user interrupted it.
+        """
+        for name in _readable(objects):
+            if name not in self.names:
+                await self._read(name)
+                self.names.add(name)
+
+    async def drop(self) -> None:
+        """Take the second inferior away: from now on names mean the process alone."""
+        if self._group:
+            with contextlib.suppress(EngineError):
+                await self._engine.command(f"-remove-inferior {self._group}")
+            self._group = ""
+
+    async def _read(self, name: str) -> None:
+        if not self._group:
+            answer = await self._engine.command("-add-inferior")
+            group = answer.results.get("inferior")
+            if not isinstance(group, str):
+                return
+            self._group = group
+        # The prefix keeps links in the name as they are: libraries are shared by name.
+        ask = f"add-symbol-file target:{name} -o 0"
+        text = f"-interpreter-exec --thread-group {self._group} console {mi_string(ask)}"
+        try:
+            await self._engine.command(text, deadline=READ_DEADLINE)
+        except CommandFailed as refused:
+            if refused.what.startswith(_INTERRUPTED):
+                raise TargetInvalid(
+                    "attaching was given up", "its symbols were still being read; the process was not touched"
+                ) from refused
+            # A file that gdb does not read now is one that it does not read later either.
+
+
+def _readable(objects: LoadedObjects) -> Sequence[str]:
+    """Full names of the files that are there; a name that no command line can carry is read after attaching."""
+    names = [f"{objects.root}{name}" for name in objects.files if not _UNQUOTABLE & set(name)]
+    return [name for name in names if os.path.isfile(name)]
