@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
@@ -17,6 +17,11 @@ def test_ours_are_registered_as_anyones() -> None:
     assert {"gdb", "cuda-gdb"} <= set(debugger_names())
     assert load_debugger("gdb") is GdbDebugger
     assert load_debugger("cuda-gdb") is CudaGdbDebugger
+
+
+def test_what_is_loaded_without_a_search_is_what_is_registered() -> None:
+    registered = {entry.name: entry.value for entry in entry_points(group=registry.GROUP)}
+    assert {name: registered[name] for name in registry._OURS} == registry._OURS
 
 
 @pytest.mark.parametrize("name", ["gdb", "cuda-gdb"])

@@ -56,7 +56,7 @@ class LadderApp(App[int]):
     Args:
         ladder: What is debugged.
         settings: Theme and keys.
-        opening: Started before the first paint: opens the target. Its `LadderError` is shown and ends nothing.
+        opening: Opens the target, after the first paint. Its `LadderError` is shown and ends nothing.
         clock: Seconds, monotonic.
         start: Begin with the start screen, which asks what to open.
     """
@@ -149,7 +149,7 @@ class LadderApp(App[int]):
         if self.settings.keys:
             self.set_keymap(self._keys)
         if self._opening is not None:
-            self.work(self._open())
+            self.call_after_refresh(lambda: self.work(self._open()))
         elif self._start:
             self._show_start()
         if self._theme_error:

@@ -6,7 +6,8 @@ Names can be listed without importing anything; a debugger that fails to import 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 from ladder_backends.debugger.contract import Debugger
 from ladder_backends.errors import EngineMissing
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "ladder.debuggers"
+
+_OURS = {"gdb": "ladder_backends.gdb:GdbDebugger", "cuda-gdb": "ladder_backends.cuda_gdb:CudaGdbDebugger"}
+"""What this distribution registers, known without a search through all that is installed."""
 
 
 @functools.cache
@@ -36,6 +40,9 @@ def load_debugger(name: str) -> type[Debugger]:
     Raises:
         EngineMissing: No such name, or its package fails to import or does not keep the contract.
     """
+    if name in _OURS:
+        module, _, kind = _OURS[name].partition(":")
+        return cast("type[Debugger]", getattr(import_module(module), kind))
     entry = _entries().get(name)
     if entry is None:
         raise EngineMissing(

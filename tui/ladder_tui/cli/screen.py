@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from ladder_backends.session.ladder import Ladder
     from ladder_tui.config import Settings
 
 
@@ -43,30 +42,15 @@ async def _run(opening: Opening, settings: Settings) -> int:
     from ladder_backends.session.ladder import Ladder
 
     ladder = Ladder(source_roots=settings.source_roots, record=opening.record)
-    # Engines start while the modules of the screen, which take longer, are imported.
-    opened = None if opening.empty else asyncio.create_task(opening.open_and_remember(ladder))
-
-    async def open_ladder(_: Ladder) -> None:
-        if opened is not None:
-            await opened
-
     try:
-        if opened is None:
-            module = import_module("ladder_tui.app")
-        else:
-            module = await asyncio.to_thread(import_module, "ladder_tui.app")
+        module = import_module("ladder_tui.app")
         _check_keys(settings)
-        opens = None if opened is None else open_ladder
-        app = module.LadderApp(ladder, settings, opening=opens, start=opened is None)
+        # The first frame comes first: what drives engines is imported once there is something to look at.
+        opens = None if opening.empty else opening.open_and_remember
+        app = module.LadderApp(ladder, settings, opening=opens, start=opening.empty)
         _leave_on_signals(app)
         answer = await app.run_async()
     finally:
-        if opened is not None:
-            opened.cancel()
-            # Whatever became of it has been shown, or nobody is there to see it.
-            await asyncio.wait({opened})
-            if not opened.cancelled():
-                opened.exception()
         await ladder.close()
     if app.failure is not None:
         raise app.failure
