@@ -24,7 +24,9 @@ from ladder_backends.session.answers import ask_instructions, frame_at
 from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.follower import Follower
 from ladder_backends.session.notifier import Notifier, Subscriber
+from ladder_backends.session.python_stack import PythonStack
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
+from ladder_backends.session.threads import SessionThreads
 from ladder_backends.session.titles import title_of
 from ladder_backends.text import clean_line
 
@@ -54,9 +56,12 @@ class DebugSession:
         self._replacement = replacement
         self._notifier = Notifier()
         self._follower = Follower(debugger, self.state, self._notifier)
+        self.python = PythonStack(self.state, self._follower, self._notifier, lambda: self.target)
         self._breakpoints = Breakpoints(self.state, self._notifier, self._follower.notice)
+        self.threads = SessionThreads(self.state, self._notifier, self._follower, self.switch)
         self._queued: tuple[StepKind, str] | None = None
         self._stepping: asyncio.Task[None] | None = None
+        self._program_size: tuple[int, int] | None = None
         debugger.listen(self._take)
 
     # -- listening
@@ -65,10 +70,11 @@ class DebugSession:
         """Call `subscriber` after each coherent change; returns the way to stop that."""
         return self._notifier.subscribe(subscriber)
 
-    def show_rows(self, *, frames: int, variables: int, instructions: int = 0) -> None:
+    def show_rows(self, *, frames: int, variables: int, instructions: int = 0, python: bool = False) -> None:
         """How many rows of each the screen shows; each stop asks for that many and no more."""
         rows = self._follower.rows
         rows.frames, rows.variables, rows.instructions = max(1, frames), max(1, variables), max(0, instructions)
+        self.python.show(python)
 
     def tell(self, change: Change) -> None:
         """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""
@@ -120,6 +126,7 @@ class DebugSession:
             self._follower.looks = True
         state.capabilities = self.debugger.capabilities
         state.provenance = self.debugger.provenance
+        self.threads.opened()
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
             state.run = Run.DUMP
         self._notifier.tell(Change.RUN | Change.FOCUS)
@@ -142,24 +149,32 @@ class DebugSession:
             return
         old = self.debugger
         self._follower.cancel()
+        self.threads.cancel()
+        self.python.cancel()
         old.listen(_deaf)
         with contextlib.suppress(LadderError):
             await old.close()
         self.debugger = self._follower.debugger = self._replacement()
         self.debugger.listen(self._take)
+        if self._program_size is not None:
+            self.debugger.resize_program(*self._program_size)
         self._follower.restarted()
         try:
-            await self.open(self.target)
+            await self.open(self.threads.as_chosen(self.target))
         except LadderError as error:
             self._follower.failed(error)
 
     async def close(self) -> None:
         """End the debugger."""
         self._follower.cancel()
+        self.threads.cancel()
+        self.python.cancel()
         self._queued = None
         await self.debugger.close()
 
     def _take(self, event: Event) -> None:
+        if self.threads.take(event):
+            return
         self._follower.take(event)
         if isinstance(event, BreakpointsChanged):
             self._breakpoints.changed(event.bindings)
@@ -182,6 +197,9 @@ class DebugSession:
             return
         if kind.anew and not isinstance(self.target, LaunchTarget):
             self._follower.notice("only a program that was started here can be started again", "warning")
+            return
+        if refusal := self.threads.refusal(kind):
+            self._follower.notice(refusal, "warning")
             return
         if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
             kind = StepKind.RUN
@@ -375,6 +393,7 @@ class DebugSession:
 
     def resize_program(self, columns: int, rows: int) -> None:
         """Size of the program's terminal."""
+        self._program_size = (columns, rows)
         self.debugger.resize_program(columns, rows)
 
     @contextlib.contextmanager

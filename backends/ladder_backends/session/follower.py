@@ -146,6 +146,19 @@ class Follower:
             self._notifier.release()
             self.at_rest.set()
 
+    def turn_to(self, focus: Focus, stop: TargetStopped | None) -> None:
+        """Follow another thread of several with states of their own: one that stands at a stop, or one that runs."""
+        if stop is not None:
+            # It is shown from now on, whenever it stopped.
+            self._stopped(replace(stop, focus=focus, at=time.monotonic()))
+            return
+        self.running = True
+        self.at_rest.clear()
+        self._drop_questions()
+        self._stop_timer()
+        self._state.focus = focus
+        self._show_running(TargetRunning(time.monotonic()))
+
     def cancel(self) -> None:
         """Ask nothing more."""
         self._drop_questions()

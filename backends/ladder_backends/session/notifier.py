@@ -12,9 +12,9 @@ from ladder_backends.session.state import Change
 Subscriber: TypeAlias = Callable[[Change], None]
 
 FLOOD_INTERVAL = 0.016
-"""Seconds between notifications that tell of output alone."""
+"""Seconds between notifications that tell of output, or of threads that come and go, alone."""
 
-_OUTPUT = Change.CONSOLE | Change.PROGRAM
+_OUTPUT = Change.CONSOLE | Change.PROGRAM | Change.THREADS
 
 
 class Notifier:

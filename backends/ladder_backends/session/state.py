@@ -11,6 +11,8 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.python_state import PythonState
+from ladder_backends.session.thread_list import ThreadList
 
 if TYPE_CHECKING:
     from ladder_backends.model.breakpoint import BreakpointBinding
@@ -105,7 +107,9 @@ class DebugState:
         selected_frame: Level of the frame shown.
         place: Source place of the selected frame, or None.
         entry: Where the program begins: what to show of a program that does not stand anywhere.
+        threads: The threads of the target, as far as anyone looked at them.
         disassembly: Instructions around the selected frame's program counter, when asked for.
+        python: Python frames of the focused thread.
         stop_to_paint: Seconds from the last stop's record to the end of its paint, or None; the screen writes it.
         jump_seconds: Seconds of the last jump, or None.
         reason: Why the last jump did not reach the asked lane, or an empty string.
@@ -136,7 +140,9 @@ class DebugState:
     entry: Place | None = None
     breakpoints: tuple[BreakpointBinding, ...] = ()
     grid: Grid = field(default_factory=Grid)
+    threads: ThreadList = field(default_factory=ThreadList)
     disassembly: tuple[Instruction, ...] = ()
+    python: PythonState = field(default_factory=PythonState)
     stop_to_paint: float | None = None
     jump_seconds: float | None = None
     reason: str = ""
