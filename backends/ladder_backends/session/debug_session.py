@@ -20,9 +20,10 @@ from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.variable import Variable
-from ladder_backends.session.answers import ask_instructions, frame_at
+from ladder_backends.session.answers import frame_at
 from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.follower import Follower
+from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.python_stack import PythonStack
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
@@ -59,6 +60,8 @@ class DebugSession:
         self.python = PythonStack(self.state, self._follower, self._notifier, lambda: self.target)
         self._breakpoints = Breakpoints(self.state, self._notifier, self._follower.notice)
         self.threads = SessionThreads(self.state, self._notifier, self._follower, self.switch)
+        self.machine = Machine(self)
+        self._follower.rows.code = self.machine.code.here
         self._queued: tuple[StepKind, str] | None = None
         self._stepping: asyncio.Task[None] | None = None
         self._program_size: tuple[int, int] | None = None
@@ -79,6 +82,10 @@ class DebugSession:
     def tell(self, change: Change) -> None:
         """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""
         self._notifier.tell(change)
+
+    def notice(self, text: str, severity: str = "information") -> None:
+        """Tell the user one line."""
+        self._follower.notice(text, severity)
 
     def pending(self) -> Sequence[tuple[str, float]]:
         """Commands without an answer: text and age in seconds."""
@@ -175,6 +182,7 @@ class DebugSession:
     def _take(self, event: Event) -> None:
         if self.threads.take(event):
             return
+        self.machine.take(event)
         self._follower.take(event)
         if isinstance(event, BreakpointsChanged):
             self._breakpoints.changed(event.bindings)
@@ -297,9 +305,7 @@ class DebugSession:
             if state.selected_frame == level:
                 state.variables = self._follower.mark(window, frame)
                 if self._follower.rows.instructions:
-                    state.disassembly = await ask_instructions(
-                        self.debugger, level, self._follower.rows.instructions
-                    )
+                    state.disassembly = await self.machine.code.here(level, self._follower.rows.instructions)
             self._notifier.tell(Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.DISASSEMBLY)
 
     async def load_frames(self, start: int, count: int) -> None:
@@ -370,8 +376,7 @@ class DebugSession:
     async def load_disassembly(self, count: int) -> None:
         """Fill `state.disassembly` for the selected frame."""
         with self._told():
-            self.state.disassembly = await ask_instructions(self.debugger, self.state.selected_frame, count)
-            self._notifier.tell(Change.DISASSEMBLY)
+            await self.machine.code.show(self.state.selected_frame, count)
 
     # -- terminals
 

@@ -10,6 +10,9 @@ LINE_LENGTH = 4_000
 PROGRAM_BYTES = 4 << 20
 """Bytes of the program's output that are kept."""
 
+_CHUNK = 4_096
+"""Bytes up to which pieces are joined: a program that writes byte by byte loses no more than one that does not."""
+
 
 class OutputLog:
     """Writes the console and program part of a `DebugState`, and counts what had to go."""
@@ -39,6 +42,9 @@ class OutputLog:
             state.program_dropped += len(raw) - PROGRAM_BYTES
             raw = raw[-PROGRAM_BYTES:]
         self._program_bytes += len(raw)
+        if state.program and len(state.program[-1]) + len(raw) <= _CHUNK:
+            state.program[-1] += raw
+            return
         while state.program and (self._program_bytes > PROGRAM_BYTES or len(state.program) == state.program.maxlen):
             dropped = len(state.program.popleft())
             self._program_bytes -= dropped

@@ -39,6 +39,12 @@ class ProgramBacklog:
         self._clock = clock
         self._consumed = 0
 
+    def take_answers(self) -> bytes:
+        """What the terminal answers to questions in the output shown since the last call."""
+        answers = bytes(self._stream.answers)
+        self._stream.answers.clear()
+        return answers
+
     def drain(self, chunks: Sequence[bytes], dropped: int) -> bool:
         """Show a helping.
 

@@ -73,21 +73,34 @@ def _colour(colour: int) -> Color | None:
     return Color.from_ansi(colour)
 
 
-def screen_row(line: TerminalRow, columns: int, cursor: int | None = None) -> Row:
+def screen_row(
+    line: TerminalRow,
+    columns: int,
+    cursor: int | None = None,
+    lit: tuple[int, int] | None = None,
+) -> Row:
     """A line of the program's screen.
 
     Args:
         line: The line.
         columns: Cells to show.
         cursor: Where to draw the cursor, or None.
+        lit: Cells to mark, from the first to before the last, or None.
     """
+    if lit is not None and lit[0] < lit[1]:
+        return Row(_around(line, columns, *lit, "match"))
     if cursor is None:
         return Row(tuple(_cells(line, columns)))
-    before = _cells(line.part(0, cursor), columns)
-    gap = Cell(" " * max(0, cursor - len(line.text)))
-    under = "".join(text for text, _ in line.part(cursor, cursor + 1).runs(columns))
-    after = _cells(line.part(cursor + 1, columns), columns)
-    return Row((*before, *((gap,) if gap.text else ()), Cell(under or " ", "text-cursor"), *after))
+    return Row(_around(line, columns, cursor, cursor + 1, "text-cursor"))
+
+
+def _around(line: TerminalRow, columns: int, start: int, end: int, style: str) -> tuple[Cell, ...]:
+    """The line with some of its cells in another style; where it is shorter than they are, with one at least."""
+    before = _cells(line.part(0, start), columns)
+    gap = Cell(" " * max(0, start - len(line.text)))
+    under = "".join(text for text, _ in line.part(start, end).runs(columns))
+    after = _cells(line.part(end, columns), columns)
+    return (*before, *((gap,) if gap.text else ()), Cell(under or " ", style), *after)
 
 
 def _cells(line: TerminalRow, columns: int) -> list[Cell]:

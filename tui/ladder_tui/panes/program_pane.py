@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.timer import Timer
@@ -12,13 +11,11 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
-from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.program_backlog import ProgramBacklog
 from ladder_tui.panes.program_keys import key_bytes, paste_bytes
-from ladder_tui.panes.program_looks import ProgramLooks, screen_row
+from ladder_tui.panes.program_mouse import MouseAct, mouse_bytes
+from ladder_tui.panes.program_view import ProgramTerminal, ProgramView
 from ladder_tui.widgets.line_view import Hit, Title
-from ladder_tui.widgets.row import EMPTY, Cell, Row, Styler
-from ladder_tui.widgets.terminal_screen import TerminalScreen
+from ladder_tui.widgets.row import Cell
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
@@ -27,85 +24,30 @@ INTERVAL = 0.05
 """Seconds between two helpings of output."""
 
 _LEAVE = ("ctrl+right_square_bracket", "ctrl+]")
+_QUESTIONS = (b"\x1b[6n", b"\x1b[5n", b"\x1b[c", b"\x1b[0c", b"\x1b[>c", b"\x1b[>0c")
+_NO_BUTTON = 3
+_WHEEL_UP, _WHEEL_DOWN = 64, 65
 
 
-@dataclass(slots=True)
-class _Terminal:
-    """A rung's program: its screen and how far its output was read."""
+class ProgramPane(ProgramView):
+    """A small terminal; `i` types to the program, Esc Esc or Ctrl-] leaves.
 
-    debug: DebugState
-    screen: TerminalScreen
-    backlog: ProgramBacklog
-    looks: ProgramLooks
-
-
-class ProgramPane(Pane):
-    """A small terminal; `i` types to the program, Esc Esc or Ctrl-] leaves."""
+    While the program is typed to, the mouse is the program's too where it asked for it; with Shift held, and at all
+    other times, dragging selects text, which is copied when the button is let go.
+    """
 
     INTEREST = Change.PROGRAM | Change.RUN | Change.RUNG
     BINDINGS = bindings_for("program")
-    HAS_CURSOR: ClassVar[bool] = False
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
         super().__init__(ladder, palette=palette, id=id)
-        self._terminals: dict[str, _Terminal] = {}
         self._next: Timer | None = None
-        self._at_end = True
         self._escaped = False
-        self._told_size: tuple[str, int, int] | None = None
+        self._told_size: tuple[int, int] | None = None
+        self._told_for: DebugState | None = None
+        self._live: ProgramTerminal | None = None
 
-    # Rows ------------------------------------------------------------------------------------------------------
-
-    @property
-    def _terminal(self) -> _Terminal | None:
-        """The terminal of the rung's program; made anew where another program was opened there."""
-        debug = self.debug
-        if debug is None:
-            return None
-        terminal = self._terminals.get(debug.rung)
-        if terminal is None or terminal.debug is not debug:
-            screen = TerminalScreen(self.body_width, self.body_height) if self._sized else TerminalScreen()
-            looks = ProgramLooks(self.palette, screen.looks)
-            terminal = self._terminals[debug.rung] = _Terminal(debug, screen, ProgramBacklog(screen), looks)
-        return terminal
-
-    @property
-    def _sized(self) -> bool:
-        """The layout has given the pane its place."""
-        return self.body_width > 1 and self.body_height > 0
-
-    @property
-    def row_count(self) -> int:
-        """Lines of the history and of the screen; none before the program wrote anything."""
-        terminal = self._terminal
-        if terminal is None or not (terminal.debug.program or terminal.screen.scrolled or self.TAKES_TEXT):
-            return 0
-        return len(terminal.screen.history) + len(terminal.screen.lines)
-
-    def row(self, index: int) -> Row:
-        """A line of the history or of the screen."""
-        terminal = self._terminal
-        if terminal is None:
-            return EMPTY
-        screen = terminal.screen
-        above = len(screen.history)
-        if index < above:
-            return screen_row(screen.history[index], self.body_width)
-        row, column = screen.cursor
-        shown = self.TAKES_TEXT and screen.cursor_visible and index - above == row
-        return screen_row(screen.lines[index - above], self.body_width, column if shown else None)
-
-    def styler(self, lit: bool) -> Styler:
-        """The program's own looks, over the theme's."""
-        terminal = self._terminal
-        styler = super().styler(lit)
-        return terminal.looks.styler(styler) if terminal is not None else styler
-
-    def set_palette(self, palette: Palette) -> None:
-        """Draw with other styles from now on."""
-        for terminal in self._terminals.values():
-            terminal.looks = ProgramLooks(palette, terminal.screen.looks)
-        super().set_palette(palette)
+    # What it says ---------------------------------------------------------------------------------------------
 
     def title(self) -> Title:
         """Who gets the keys, and what of the output is gone."""
@@ -121,7 +63,10 @@ class ProgramPane(Pane):
             if lost or backlog.dropped_bytes:
                 words = f"{lost:,} lines" if lost else f"{backlog.dropped_bytes:,} bytes"
                 state.append(Cell(f"{' · ' if state else ''}{words} dropped", "muted"))
-            if not self._at_end:
+            if self._selection is not None and not self._dragging:
+                words = f"{len(self._selection.lines)} selected, {key_of('list.copy')} copies"
+                state.append(Cell(f"{' · ' if state else ''}{words}", "warn"))
+            elif not self._at_end:
                 state.append(Cell(f"{' · ' if state else ''}scrolled back", "warn"))
         return Title(self.pane_name, tuple(state), self.tab_cells())
 
@@ -140,6 +85,9 @@ class ProgramPane(Pane):
         """Show output: at once when it is the first for a while, else with the next helping."""
         if change & Change.RUNG or not self._can_type:
             self._stop_typing()
+        if change & Change.RUNG:
+            # It was not looked at for a while: what it asked its terminal meanwhile is asked no more.
+            self._live = None
         self._fit()
         if self._next is None and self._sized:
             self._drain()
@@ -156,16 +104,26 @@ class ProgramPane(Pane):
         before = screen.revision
         scrolled = screen.scrolled - len(screen.history)
         more = terminal.backlog.drain(debug.program, debug.program_dropped)
+        self._answer(terminal)
+        if not more:
+            self._live = terminal
         if screen.revision != before or more:
             self._next = self.set_timer(INTERVAL, self._drain)
         if not self._at_end:
             self.top = max(0, self.top - (screen.scrolled - len(screen.history) - scrolled))
         self._draw()
 
-    def _draw(self) -> None:
-        if self._at_end:
-            self.top = max(0, self.row_count - self.body_height)
-        self.update()
+    def _answer(self, terminal: ProgramTerminal) -> None:
+        """Give the program what it asks of its terminal, unless it asked so long ago that it waits no more."""
+        answers = terminal.backlog.take_answers()
+        if not answers or not self._can_type:
+            return
+        if self._live is not terminal:
+            if not terminal.debug.program[-1].endswith(_QUESTIONS):
+                return
+            answers = answers[answers.rindex(b"\x1b") :]
+        if self.session is not None:
+            self.session.type_to_program(answers)
 
     def _fit(self) -> None:
         """Give the screen, and the program's terminal, the size of the pane."""
@@ -174,9 +132,10 @@ class ProgramPane(Pane):
         if terminal is None or session is None or not self._sized:
             return
         terminal.screen.resize(columns, rows)
-        told = (terminal.debug.rung, columns, rows)
-        if told != self._told_size and terminal.debug.capabilities & Capability.PROGRAM_TERMINAL:
-            self._told_size = told
+        told = (columns, rows)
+        news = told != self._told_size or terminal.debug is not self._told_for
+        if news and terminal.debug.capabilities & Capability.PROGRAM_TERMINAL:
+            self._told_size, self._told_for = told, terminal.debug
             session.resize_program(columns, rows)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -186,13 +145,6 @@ class ProgramPane(Pane):
             self._drain()
         else:
             self._draw()
-
-    def scroll_rows(self, count: int) -> None:
-        """Look back; typing returns to the end."""
-        last = max(0, self.row_count - self.body_height)
-        self.top = max(0, min(self.top + count, last))
-        self._at_end = self.top == last
-        self.update()
 
     # Input -----------------------------------------------------------------------------------------------------
 
@@ -208,6 +160,7 @@ class ProgramPane(Pane):
             self.ladder_app.say("no program that could be typed to", "warning")
             return
         self._escaped, self._at_end = False, True
+        self._found, self._selection = -1, None
         self._take_text(True)
 
     def activate(self, hit: Hit) -> None:
@@ -225,6 +178,9 @@ class ProgramPane(Pane):
 
     def _take_text(self, takes: bool) -> None:
         self.TAKES_TEXT = takes
+        terminal = self._terminal
+        if terminal is not None and terminal.screen.focus_reports and self._can_type:
+            self._give(b"\x1b[I" if takes else b"\x1b[O")
         self._draw()
         # Which keys work is another thing now.
         self.ladder_app.workspace.status_bar.update()
@@ -232,6 +188,14 @@ class ProgramPane(Pane):
     def on_blur(self) -> None:
         """Keys that go elsewhere do not go to the program."""
         self._stop_typing()
+
+    def take_interrupt(self) -> bool:
+        """Ctrl-C is a key like others while a program that runs is typed to."""
+        debug = self.debug
+        if not self.TAKES_TEXT or debug is None or debug.run is not Run.RUNNING:
+            return False
+        self._give(b"\x03")
+        return True
 
     def on_key(self, event: events.Key) -> None:
         """Keys are the program's while it is typed to."""
@@ -263,3 +227,52 @@ class ProgramPane(Pane):
         if not self._at_end:
             self._at_end = True
             self._draw()
+
+    # The program's mouse ---------------------------------------------------------------------------------------
+
+    def _give_mouse(self, act: MouseAct, event: events.MouseEvent, button: int) -> bool:
+        """Tell the program of the mouse; False where it did not ask, or Shift keeps the mouse for selecting."""
+        terminal = self._terminal
+        if not self.TAKES_TEXT or terminal is None or event.shift or not terminal.screen.mouse or event.y < 1:
+            return False
+        row, column = self._cell(event)
+        screen = terminal.screen
+        raw = mouse_bytes(
+            act, button, column, row, mode=screen.mouse, sgr=screen.mouse_sgr, alt=event.meta, ctrl=event.ctrl
+        )
+        if raw is not None:
+            self._give(raw)
+        return True
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Press a button of the program's, or begin to select."""
+        if not self._give_mouse(MouseAct.PRESS, event, max(0, event.button - 1)):
+            self.begin_selecting(event)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Tell the program, or select up to here."""
+        if self._dragging:
+            self.select_to(event)
+        else:
+            self._give_mouse(MouseAct.MOVE, event, event.button - 1 if event.button else _NO_BUTTON)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let a button of the program's go, or copy what was selected."""
+        if self._dragging:
+            self.end_selecting()
+        else:
+            self._give_mouse(MouseAct.RELEASE, event, max(0, event.button - 1))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel is the program's where it asked for the mouse, else it scrolls."""
+        self._wheel(event, _WHEEL_DOWN)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel is the program's where it asked for the mouse, else it scrolls."""
+        self._wheel(event, _WHEEL_UP)
+
+    def _wheel(self, event: events.MouseEvent, button: int) -> None:
+        if self._give_mouse(MouseAct.PRESS, event, button):
+            # Else the handler of all views, which comes next, scrolls.
+            event.prevent_default()
+            event.stop()

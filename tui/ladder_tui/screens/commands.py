@@ -211,6 +211,8 @@ class Commands(Screen[None]):
         if home.prompt.display:
             home.prompt.close()
             return
+        if isinstance(self.focused, LineView) and self.focused.take_interrupt():
+            return
         debug, session = home.debug, home.ladder.active
         runs_anew = debug is not None and debug.run is Run.RUNNING and debug.since != self._interrupted_since
         self._interrupted_since = debug.since if debug is not None else 0.0

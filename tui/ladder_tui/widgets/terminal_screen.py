@@ -1,7 +1,7 @@
 """The screen of a program's terminal: what is where, without any drawing.
 
 The operations are those of ECMA-48 and xterm that programs in the field use. The screen is for looking at: it
-answers no queries, rings no bell, sets no title.
+rings no bell and sets no title.
 """
 
 from __future__ import annotations
@@ -49,6 +49,10 @@ class TerminalScreen:
         cursor_visible: The program shows its cursor.
         application_keys: The program wants arrow keys as `ESC O A`.
         bracketed_paste: The program wants pasted text marked.
+        mouse: What it wants to know of the mouse, as xterm numbers it: 0 nothing, 1000 buttons, 1002 also moves
+            with a button held, 1003 every move.
+        mouse_sgr: It reads mouse reports in the form that knows no limit of columns (1006).
+        focus_reports: It wants to know when it gains and loses the keys.
         revision: Grows with every change.
     """
 
@@ -72,6 +76,9 @@ class TerminalScreen:
         self.cursor_visible = True
         self.application_keys = False
         self.bracketed_paste = False
+        self.mouse = 0
+        self.mouse_sgr = False
+        self.focus_reports = False
         self.autowrap = True
         self.insert_mode = False
         self.origin_mode = False

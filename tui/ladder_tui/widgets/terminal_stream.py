@@ -1,6 +1,8 @@
 """Bytes of a program's terminal, turned into operations on a `TerminalScreen`.
 
-Whatever is not understood is swallowed: nothing of the stream ever reaches the user's own terminal.
+Whatever is not understood is swallowed: nothing of the stream ever reaches the user's own terminal. The few
+questions that programs wait to have answered (where the cursor is, what kind of terminal this is) are answered from
+the screen.
 """
 
 from __future__ import annotations
@@ -35,6 +37,11 @@ _STRING_END = re.compile(r"\x07|\x1b\\|[\x18\x1a]|\x1b(?=[^\\])")
 _MAX_STRING = 65_536
 _MAX_SEQUENCE = 256
 _MAX_PARAMETER = 9_999
+_MOST_ANSWERS = 1_024
+"""Bytes of answers that wait to be taken; a program that asks for more gets none."""
+
+_VT220 = b"\x1b[?62;22c"
+_VT220_VERSION = b"\x1b[>1;10;0c"
 
 _GRAPHICS = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
 
@@ -43,10 +50,15 @@ _FLAGS_OFF = {22: BOLD | DIM, 23: ITALIC, 24: UNDERLINE, 27: REVERSE, 29: STRIKE
 
 
 class TerminalStream:
-    """Feeds bytes to a screen; a sequence may be cut anywhere between two calls."""
+    """Feeds bytes to a screen; a sequence may be cut anywhere between two calls.
+
+    Attributes:
+        answers: What the terminal has to say to the program; whoever feeds takes it out.
+    """
 
     def __init__(self, screen: TerminalScreen) -> None:
         self.screen = screen
+        self.answers = bytearray()
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._rest = ""
         self._string_room = 0
@@ -167,6 +179,8 @@ class TerminalStream:
             if parameters[0] == "?" and final in "hl":
                 for mode in _numbers(parameters[1:]):
                     self._private_mode(mode, final == "h")
+            elif parameters[0] == ">" and final == "c":
+                self._answer(_VT220_VERSION)
             return
         if final == "m":
             screen.rendition = _select(screen.rendition, parameters)
@@ -204,8 +218,25 @@ class TerminalStream:
             screen.save_cursor()
         elif final == "u" and not parameters:
             screen.restore_cursor()
+        elif final == "c" and not first:
+            self._answer(_VT220)
+        elif final == "n":
+            self._report(first)
         elif final in _COUNTED:
             getattr(screen, _COUNTED[final])(count)
+
+    def _report(self, what: int) -> None:
+        """Device status report: 5 asks whether all is well, 6 where the cursor is."""
+        if what == 5:
+            self._answer(b"\x1b[0n")
+        elif what == 6:
+            row, column = self.screen.cursor
+            row -= self.screen.top if self.screen.origin_mode else 0
+            self._answer(b"\x1b[%d;%dR" % (row + 1, column + 1))
+
+    def _answer(self, raw: bytes) -> None:
+        if len(self.answers) + len(raw) <= _MOST_ANSWERS:
+            self.answers += raw
 
     def _private_mode(self, mode: int, on: bool) -> None:
         screen = self.screen
@@ -224,9 +255,17 @@ class TerminalStream:
             screen.use_alternate(on)
         elif mode == 1049:
             screen.use_alternate(on, save_cursor=True)
+        elif mode in _MOUSE:
+            screen.mouse = mode if on else 0
+        elif mode == 1006:
+            screen.mouse_sgr = on
+        elif mode == 1004:
+            screen.focus_reports = on
         elif mode == 1048:
             (screen.save_cursor if on else screen.restore_cursor)()
 
+
+_MOUSE = (1000, 1002, 1003)
 
 _MOVES = {
     "A": (-1, 0),
