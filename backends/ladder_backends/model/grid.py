@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from ladder_backends.model.focus import Dim3
+from ladder_backends.model.frame import Place
 from ladder_backends.model.provenance import Provenance
 
 LANES = 32
@@ -137,9 +138,18 @@ class Warp:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One instruction of a disassembly (SASS or host)."""
+    """One instruction of a disassembly (SASS or host).
+
+    Attributes:
+        address: Hex string.
+        offset: Bytes from the start of the function.
+        raw: Its bytes as hex pairs, or an empty string where they were not asked for.
+        place: The source line it was made from, where it was asked for and there is one.
+    """
 
     address: str
     text: str
     function: str = ""
     offset: int = 0
+    raw: str = ""
+    place: Place | None = None

@@ -14,9 +14,11 @@ class Library:
         start: First address of its code as a hex string, or empty where it is not mapped.
         end: The address behind it.
         symbols: Its symbols are read.
+        bare: They are only those of the linker: it has no debug information, and none was found beside it.
     """
 
     path: str
     start: str = ""
     end: str = ""
     symbols: bool = False
+    bare: bool = False

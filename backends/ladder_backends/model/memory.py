@@ -18,3 +18,21 @@ class MemoryBlock:
     address: int
     contents: tuple[int | None, ...]
     symbol: str = ""
+
+    @property
+    def end(self) -> int:
+        """The address behind the last byte."""
+        return self.address + len(self.contents)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLayout:
+    """How numbers lie in the target's memory.
+
+    Attributes:
+        little: The lowest byte comes first.
+        pointer: Bytes of a pointer.
+    """
+
+    little: bool = True
+    pointer: int = 8

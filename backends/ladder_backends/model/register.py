@@ -12,6 +12,7 @@ class Register:
     Attributes:
         value: As the engine prints it in the asked format, clean.
         group: `general`, `float`, `vector`, `system`, or the dialect's own word.
+        note: What the value means: `<main+12>`, `[ ZF IF ]`, `"text it points to"`; may be empty.
         changed: The value differs from the one at the previous stop.
         error: Why it cannot be read, or an empty string.
     """
@@ -19,5 +20,6 @@ class Register:
     name: str
     value: str
     group: str = "general"
+    note: str = ""
     changed: bool = False
     error: str = ""

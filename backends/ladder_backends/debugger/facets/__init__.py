@@ -4,13 +4,26 @@ Each facet is an abstract class in a file of its own. A debugger that has it put
 and panes ask `debugger.registers is not None`, not for a type. Methods raise as those of `Debugger`.
 """
 
+from ladder_backends.debugger.facets.code import Code
 from ladder_backends.debugger.facets.libraries import Libraries
 from ladder_backends.debugger.facets.memory import Memory
 from ladder_backends.debugger.facets.process import Process
+from ladder_backends.debugger.facets.python_target import PythonTarget
 from ladder_backends.debugger.facets.registers import Registers
 from ladder_backends.debugger.facets.signals import Signals
 from ladder_backends.debugger.facets.source_files import SourceFiles
 from ladder_backends.debugger.facets.threads import Threads
 from ladder_backends.debugger.facets.values import Values
 
-__all__ = ["Libraries", "Memory", "Process", "Registers", "Signals", "SourceFiles", "Threads", "Values"]
+__all__ = [
+    "Code",
+    "Libraries",
+    "Memory",
+    "Process",
+    "PythonTarget",
+    "Registers",
+    "Signals",
+    "SourceFiles",
+    "Threads",
+    "Values",
+]

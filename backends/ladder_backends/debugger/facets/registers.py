@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ladder_backends.model.register import Register
 
+FORMS = ("natural", "hex", "decimal", "unsigned", "binary", "octal", "float")
+"""Ways to print a register."""
+
 
 class Registers(abc.ABC):
     """Registers of a frame of the focus."""
@@ -24,9 +27,9 @@ class Registers(abc.ABC):
         Args:
             group: One of `groups`.
             frame_level: Whose registers; those that a caller's frame saved are its own.
-            form: `natural`, `hex`, `decimal`, `unsigned`, `binary`, `octal` or `float`.
+            form: One of `FORMS`.
         """
 
     @abc.abstractmethod
     async def write(self, name: str, value: str, frame_level: int) -> None:
-        """Set a register to the value of an expression."""
+        """Set a register, or a field of one (`xmm0.v4_float[0]`), to the value of an expression."""

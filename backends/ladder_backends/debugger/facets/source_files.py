@@ -10,8 +10,14 @@ class SourceFiles(abc.ABC):
     """Source files of the target."""
 
     @abc.abstractmethod
-    async def matching(self, words: str, most: int) -> tuple[Sequence[str], bool]:
-        """Full names of the `most` source files that match words best, best first; and whether there are more.
+    async def names(self) -> Sequence[str]:
+        """Full names of the source files, each once, clean, at most `MOST_FILES` of them.
 
-        The engine's list is megabytes long for a large program: it is read once, bounded, and kept.
+        The engine's list is megabytes long for a large program, and asking for it makes the engine read all of its
+        debug information: ask once, when it is needed, and let the question be cancelled.
         """
+
+    @property
+    @abc.abstractmethod
+    def cut(self) -> bool:
+        """The last list was longer than what was kept of it."""

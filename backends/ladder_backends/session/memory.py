@@ -1,0 +1,169 @@
+"""Memory in windows, as far as it is looked at, and which bytes of it the last step changed."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from ladder_backends.errors import LadderError
+from ladder_backends.session.machine_state import MemoryState
+from ladder_backends.session.state import Change
+from ladder_backends.session.why_none import why_none
+
+if TYPE_CHECKING:
+    from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.machine import Machine
+
+WINDOW = 1_024
+"""Bytes of a window: one question each."""
+
+_MOST_WINDOWS = 64
+_SHOWN_BYTES = 32
+TOP = 1 << 64
+"""The address behind the last one."""
+
+
+class MemoryReading:
+    """Reads memory into the state, and writes it."""
+
+    def __init__(self, session: DebugSession, machine: Machine) -> None:
+        self._session = session
+        self._machine = machine
+        self._wanted: set[int] = set()
+
+    @property
+    def _state(self) -> MemoryState:
+        return self._session.state.machine.memory
+
+    async def go(self, expression: str) -> int | None:
+        """Show memory where an expression of the selected frame points; None, with a notice, where it cannot."""
+        session, state = self._session, self._state
+        facet = session.debugger.memory
+        if facet is None:
+            session.notice("this engine does not read memory", "warning")
+            return None
+        try:
+            address = await facet.address_of(expression, session.state.selected_frame)
+            if state.layout is None:
+                state.layout = await facet.layout()
+            symbol = await facet.symbol_at(address)
+        except LadderError as error:
+            session.notice(f"memory at {expression}: {why_none(error)}", "warning")
+            return None
+        state.asked, state.home, state.symbol, state.note = expression, address, symbol, ""
+        session.tell(Change.MACHINE)
+        return address
+
+    async def look(self, start: int, length: int, *, pointers: bool = False) -> None:
+        """Read what is not read yet of a range; what cannot be read is None.
+
+        Args:
+            start: First address.
+            length: Bytes.
+            pointers: Ask too what pointers stored there point to.
+        """
+        session, state = self._session, self._state
+        facet = session.debugger.memory
+        if facet is None:
+            return
+        first = start - start % WINDOW
+        missing = [
+            base
+            for base in range(max(0, first), min(TOP, start + length), WINDOW)
+            if base not in state.windows and base not in self._wanted
+        ]
+        stop = self._machine.stop
+        self._wanted.update(missing)
+        try:
+            blocks = await asyncio.gather(*(facet.read(base, WINDOW) for base in missing))
+            if stop != self._machine.stop:
+                return
+            for base, block in zip(missing, blocks, strict=True):
+                state.windows[base] = block.contents
+            if pointers:
+                await self._ask_symbols(start, length)
+            state.note = ""
+        except LadderError as error:
+            for base in missing:
+                state.windows.setdefault(base, (None,) * WINDOW)
+            state.note = why_none(error)
+        finally:
+            self._wanted.difference_update(missing)
+        while len(state.windows) > _MOST_WINDOWS:
+            state.windows.pop(next(iter(state.windows)))
+        session.tell(Change.MACHINE)
+
+    async def _ask_symbols(self, start: int, length: int) -> None:
+        """What pointers in the readable part of a range point to."""
+        state, facet = self._state, self._session.debugger.memory
+        if facet is None or state.layout is None:
+            return
+        size = state.layout.pointer
+        begin: int | None = None
+        for at in range(start, start + length + size, size):
+            whole = at < start + length and None not in byte_range(state, at, size)
+            if whole and begin is None:
+                begin = at
+            elif not whole and begin is not None:
+                state.symbols.update(await facet.symbols(begin, (at - begin) // size))
+                begin = None
+
+    async def write(self, address: int, contents: bytes) -> bool:
+        """Write bytes and say what was written; whether it was."""
+        session, facet = self._session, self._session.debugger.memory
+        why = self._machine.read_only()
+        if why or facet is None:
+            session.notice(f"nothing was written: {why or 'this engine does not write memory'}", "warning")
+            return False
+        try:
+            await facet.write(address, contents)
+        except LadderError as error:
+            session.notice(f"nothing was written at {address:#x}: {why_none(error)}", "error")
+            return False
+        shown = contents[:_SHOWN_BYTES].hex(" ") + (" …" if len(contents) > _SHOWN_BYTES else "")
+        many = "byte" if len(contents) == 1 else "bytes"
+        session.notice(f"wrote {len(contents)} {many} at {address:#x}: {shown}")
+        self._state.windows.clear()
+        self._state.symbols.clear()
+        session.look_again()
+        session.tell(Change.MACHINE)
+        return True
+
+    def stopped(self) -> None:
+        """The target stands anew: what was read is what was before."""
+        state = self._state
+        if state.windows:
+            state.before = state.windows
+        state.windows, state.symbols = {}, {}
+        self._wanted.clear()
+
+    def forget(self) -> None:
+        """The process is gone."""
+        state = self._state
+        state.windows, state.before, state.symbols, state.note = {}, {}, {}, ""
+
+
+def byte_range(state: MemoryState, address: int, length: int) -> tuple[int | None, ...]:
+    """Bytes as far as they were read since the last stop; None for the others."""
+    return tuple(_byte(state.windows, at) for at in range(address, address + length))
+
+
+def changed_range(state: MemoryState, address: int, length: int) -> bool:
+    """Whether a byte of the range differs from the stop before."""
+    for at in range(address, address + length):
+        before, now = _byte(state.before, at), _byte(state.windows, at)
+        if before is not None and now is not None and before != now:
+            return True
+    return False
+
+
+def is_read(state: MemoryState, start: int, length: int) -> bool:
+    """Whether all of a range was asked for since the last stop."""
+    first = max(0, start - start % WINDOW)
+    return all(base in state.windows for base in range(first, min(TOP, start + length), WINDOW))
+
+
+def _byte(windows: dict[int, tuple[int | None, ...]], address: int) -> int | None:
+    window = windows.get(address - address % WINDOW)
+    offset = address % WINDOW
+    return window[offset] if window is not None and offset < len(window) else None
