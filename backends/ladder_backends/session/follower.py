@@ -147,7 +147,7 @@ class Follower:
             self.at_rest.set()
 
     def turn_to(self, focus: Focus, stop: TargetStopped | None) -> None:
-        """Follow another thread of several with states of their own: one that stands at a stop, or one that runs."""
+        """Follow another of several threads with states of their own: one that stands, or one that runs."""
         if stop is not None:
             # It is shown from now on, whenever it stopped.
             self._stopped(replace(stop, focus=focus, at=time.monotonic()))

@@ -17,8 +17,8 @@ def group_threads(
 ) -> tuple[ThreadGroup, ...]:
     """Put threads with identical stacks together, the smallest group first.
 
-    Two frames are the same where function and source line are; without a line, where function and module are; without
-    a function, where the address is.
+    Two frames are the same where function and source line are; without a line, where function and module are;
+    without a function, where the address is.
 
     Args:
         threads: All of them.

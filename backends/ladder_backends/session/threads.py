@@ -124,9 +124,9 @@ class SessionThreads:
         before, self._stood = self._stood, thread
         self._state.threads.news.pop(thread, None)
         if before is not None and before != thread and event.reason != "thread-exited":
-            self._do(self._announce(before, thread, event.description))
+            self._do(self._announce, before, thread, event.description)
         elif event.reason == "thread-exited":
-            self._do(self._announce(before, thread, ""))
+            self._do(self._announce, before, thread, "")
 
     def _changed(self, event: ThreadsChanged) -> None:
         seen = self._state.threads
@@ -137,7 +137,7 @@ class SessionThreads:
         seen.ended += len(event.ended)
         seen.frozen -= set(event.ended)
         if self._stood in event.ended and not seen.non_stop:
-            self._do(self._after_silence())
+            self._do(self._after_silence)
         self._look_again()
 
     def _moved(self, event: FocusChanged) -> bool:
@@ -165,7 +165,7 @@ class SessionThreads:
         untold, self._untold = self._untold, {}
         if len(untold) == 1:
             ((thread, reason),) = untold.items()
-            self._do(self._tell_of(thread, reason))
+            self._do(self._tell_of, thread, reason)
         elif untold:
             numbers = ", ".join(str(thread) for thread in sorted(untold)[:_NAMED])
             more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
@@ -183,9 +183,9 @@ class SessionThreads:
         if thread is None:
             return
         self._turn_to(event.now)
-        self._do(self._announce(event.ended, thread, event.stop.description if event.stop else "it runs"))
+        self._do(self._announce, event.ended, thread, event.stop.description if event.stop else "it runs")
         # The engine's own command line still speaks of the thread that has ended.
-        self._do(self._select(event.now))
+        self._do(self._select, event.now)
 
     def _setting_changed(self, event: SettingChanged) -> None:
         seen = self._state.threads
@@ -383,12 +383,12 @@ class SessionThreads:
         self._reading.outdated()
         self._notifier.tell(Change.THREADS)
 
-    def _do(self, doing: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(self._guarded(doing))
+    def _do(self, doing: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+        task = asyncio.get_running_loop().create_task(self._guarded(doing, *arguments))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, doing: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, doing: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
         # What fails here was asked by nobody: a dead engine tells of itself.
         with contextlib.suppress(LadderError):
-            await doing
+            await doing(*arguments)

@@ -1,0 +1,211 @@
+"""Threads of real programs: groups, announced moves of the focus, all-stop, non-stop, and threads that end."""
+
+from __future__ import annotations
+
+from ladder_backends.debugger import LaunchTarget, StepKind
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.thread import Locking, ThreadState
+from ladder_backends.session.state import Change, Run
+
+
+async def read(told) -> None:
+    """Look at the list, as a pane does that is on screen."""
+    told.session.subscribe(lambda change: told.session.threads.wanted() if change & Change.THREADS else None)
+    told.session.threads.wanted()
+    await told.until(lambda: told.state.threads.current)
+
+
+async def test_five_hundred_threads_are_two_groups_the_small_one_first(start, compiled) -> None:
+    told = await start(compiled("threads"), "meet")
+    assert told.state.threads.count == 501
+    assert not told.state.threads.groups
+    await read(told)
+    groups = told.state.threads.groups
+    assert [thread.id for thread in groups[0].threads] == [1]
+    assert [frame.function for frame in groups[0].frames] == ["meet", "main"]
+    assert sum(len(group.threads) for group in groups) == 501
+    assert max(len(group.threads) for group in groups) >= 450
+    assert "wait_at_door" in [frame.function for frame in groups[-1].frames]
+    assert told.state.threads.whole
+
+
+async def test_a_step_asks_nothing_about_threads_nobody_looks_at(start, compiled) -> None:
+    told = await start(compiled("threads"), "meet")
+    asked: list[str] = []
+    command = told.session.debugger.command
+
+    async def noted(text, **named):
+        asked.append(text)
+        return await command(text, **named)
+
+    told.session.debugger.command = noted
+    await told.go(StepKind.NEXT)
+    assert not [text for text in asked if text.startswith("-thread")]
+    assert not [text for text in asked if "--thread" in text and "--thread 1" not in text]
+
+
+async def test_a_next_that_ends_in_another_thread_says_so(start, compiled) -> None:
+    told = await start(compiled("relay"), "main")
+    await told.session.set_breakpoint("take")
+    await told.go(StepKind.NEXT)
+    assert told.state.place is not None
+    while told.state.focus == Focus.of(thread=1):
+        await told.go(StepKind.NEXT)
+    assert told.state.focus == Focus.of(thread=2)
+    await told.until(lambda: bool(told.notices()))
+    assert told.notices()[-1] == "now in thread 2 (runner): breakpoint 2; was in thread 1"
+
+
+async def test_a_thread_is_chosen_and_announced(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    await read(told)
+    here = told.state.focus["thread"]
+    other = next(number for number in told.state.threads.processes_of if number not in (1, here))
+    await told.session.threads.focus(other)
+    await told.session.at_rest()
+    assert told.state.focus == Focus.of(thread=other)
+    assert told.state.asked is None
+    assert told.notices()[-1].startswith(f"now in thread {other} (worker-{other - 2}); was in thread {here}")
+
+
+async def test_only_the_focused_thread_runs_until_it_ends(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    gone = told.state.focus["thread"]
+    await told.session.threads.run_alone()
+    assert told.state.threads.alone
+    assert told.state.threads.locking is Locking.ON
+    await told.go(StepKind.CONTINUE)
+    assert told.state.run is Run.STOPPED
+    assert told.state.focus["thread"] != gone
+    await told.until(lambda: any("has ended" in text for text in told.notices()))
+    assert f"thread {gone}" in told.notices()[-1]
+    assert "now in thread" in told.notices()[-1]
+    await told.session.threads.run_alone()
+    assert not told.state.threads.alone
+
+
+async def test_locking_typed_in_the_console_is_seen(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    await told.session.console("set scheduler-locking on")
+    await told.until(lambda: told.state.threads.alone)
+
+
+async def test_one_thread_cannot_be_frozen_where_all_stop_together(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    await told.session.threads.freeze(1)
+    assert "non-stop" in told.notices()[-1]
+    assert not told.state.threads.frozen
+    await told.session.threads.set_non_stop(True)
+    assert "before the program runs" in told.notices()[-1]
+    assert not told.state.threads.non_stop
+
+
+async def non_stop(told, program, *locations: str):
+    await told.session.open(LaunchTarget(program, non_stop=True), run=False)
+    assert told.state.threads.non_stop
+    for location in locations:
+        await told.session.set_breakpoint(location)
+    await told.go(StepKind.RUN)
+    return told
+
+
+async def test_eight_threads_that_stop_at_once_leave_the_focus_alone(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    first = told.state.focus["thread"]
+    assert told.state.run is Run.STOPPED
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    await told.until(lambda: any("and 3 more" in text for text in told.notices()))
+    assert told.state.focus["thread"] == first
+    assert [text for text in told.notices() if "have stopped: breakpoint 1; the focus stays" in text]
+    assert len([text for text in told.notices() if "stopped" in text]) <= 3
+    await read(told)
+    states = {thread.id: thread.state for group in told.state.threads.groups for thread in group.threads}
+    assert states[1] is ThreadState.RUNNING
+    assert states[first] is ThreadState.STOPPED
+
+
+async def test_in_non_stop_keys_act_on_the_focused_thread(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    first = told.state.focus["thread"]
+    await told.go(StepKind.FINISH)
+    assert told.state.focus["thread"] == first
+    assert len(told.state.threads.news) == 7
+    other = next(iter(told.state.threads.news))
+    await told.session.threads.focus(other)
+    await told.session.at_rest()
+    assert told.state.focus == Focus.of(thread=other)
+    assert told.state.frames.frames[0].function == "work"
+    assert told.state.run_detail == "breakpoint 1"
+    assert other not in told.state.threads.news
+
+
+async def test_in_non_stop_a_running_thread_can_have_the_focus_and_be_stopped(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.session.threads.focus(1)
+    assert told.state.run is Run.RUNNING
+    assert not told.state.frames.frames
+    await told.session.interrupt()
+    await told.session.at_rest()
+    assert told.state.run is Run.STOPPED
+    assert told.state.focus == Focus.of(thread=1)
+    assert "main" in [frame.function for frame in told.state.frames.frames]
+
+
+async def test_a_frozen_thread_is_held_when_all_others_go_on(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    held = told.state.focus["thread"]
+    await told.session.threads.freeze(held)
+    await told.session.resume(StepKind.CONTINUE)
+    assert "is frozen" in told.notices()[-1]
+    await told.session.threads.all_go_on()
+    await told.until(lambda: set(told.state.threads.processes_of) == {1, held})
+    await read(told)
+    states = {thread.id: thread.state for group in told.state.threads.groups for thread in group.threads}
+    assert states == {1: ThreadState.RUNNING, held: ThreadState.FROZEN}
+    await told.session.threads.freeze(held)
+    await told.session.resume(StepKind.CONTINUE)
+    await told.until(lambda: told.state.run is Run.EXITED)
+    assert not told.state.threads.frozen
+
+
+async def test_a_focused_thread_that_ends_in_non_stop_gives_the_focus_to_one_that_stands(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    gone = told.state.focus["thread"]
+    await told.session.resume(StepKind.CONTINUE)
+    await told.until(lambda: any("has ended" in text for text in told.notices()))
+    await told.session.at_rest()
+    assert told.state.run is Run.STOPPED
+    now = told.state.focus["thread"]
+    assert now not in (gone, 1)
+    assert told.state.frames.frames[0].function == "work"
+    await told.session.console("thread")
+    assert f"Current thread is {now}" in "\n".join(told.state.console)
+
+
+async def test_the_mode_is_chosen_before_the_program_runs(told, compiled) -> None:
+    await told.session.open(LaunchTarget(compiled("burst")), run=False)
+    await told.session.threads.set_non_stop(True)
+    assert told.state.threads.non_stop
+    await told.session.set_breakpoint("work")
+    await told.go(StepKind.RUN)
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    await told.session.threads.all_go_on()
+    await told.until(lambda: told.state.run is Run.EXITED)
+    assert told.state.threads.non_stop
+    await told.session.threads.set_non_stop(False)
+    assert not told.state.threads.non_stop
+
+
+async def test_a_thread_typed_in_the_console_is_followed_in_non_stop(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    other = next(iter(told.state.threads.news))
+    await told.session.console(f"thread {other}")
+    await told.until(lambda: told.state.focus == Focus.of(thread=other))
+    await told.session.at_rest()
+    assert told.state.run is Run.STOPPED
+    await told.session.console("thread 1")
+    await told.until(lambda: told.state.run is Run.RUNNING)
