@@ -15,6 +15,7 @@ ENGINE_VARIABLES: Mapping[str, str] = {
     "cuda-gdb": "LADDER_CUDA_GDB",
     "rocgdb": "LADDER_ROCGDB",
     "compute-sanitizer": "LADDER_SANITIZER",
+    "py-spy": "LADDER_PY_SPY",
 }
 """Engines and tools by name, with the environment variable that names their executable."""
 

@@ -17,13 +17,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ladder_backends.errors import CommandFailed
+from ladder_backends.model.breakpoint import BindingState
 from ladder_backends.model.provenance import Provenance
 
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets import (
+        Code,
         Libraries,
         Memory,
         Process,
+        PythonTarget,
         Registers,
         Signals,
         SourceFiles,
@@ -106,7 +109,7 @@ class Debugger(abc.ABC):
         focus_schema: Levels of the dialect, outermost first.
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
-        threads, values, registers, memory, signals, libraries, source_files, process: Facets; None where the
+        threads, values, registers, memory, code, signals, libraries, source_files, process: Facets; None where the
             engine or its target has no such thing. Valid once opened.
     """
 
@@ -121,10 +124,12 @@ class Debugger(abc.ABC):
     values: Values | None = None
     registers: Registers | None = None
     memory: Memory | None = None
+    code: Code | None = None
     signals: Signals | None = None
     libraries: Libraries | None = None
     source_files: SourceFiles | None = None
     process: Process | None = None
+    python: PythonTarget | None = None
 
     @classmethod
     @abc.abstractmethod
@@ -176,6 +181,17 @@ class Debugger(abc.ABC):
     @abc.abstractmethod
     async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
         """Switch a breakpoint on or off without losing it."""
+
+    async def change_breakpoint(self, binding: BreakpointBinding, intent: BreakpointIntent) -> BreakpointBinding:
+        """Make a breakpoint what `intent` says; a refusal is a FAILED binding, and nothing has changed then."""
+        made = await self.set_breakpoint(intent)
+        if made.state is not BindingState.FAILED:
+            await self.remove_breakpoint(binding)
+        return made
+
+    async def enable_location(self, number: str, enabled: bool) -> None:
+        """Switch one of a breakpoint's locations on or off, by its number."""
+        raise CommandFailed("", "locations cannot be switched one by one here")
 
     @abc.abstractmethod
     async def frames(self, start: int, count: int) -> FrameWindow:

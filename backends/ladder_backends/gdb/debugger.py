@@ -14,13 +14,21 @@ from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.attaching import Attaching
+from ladder_backends.gdb.code import GdbCode
 from ladder_backends.gdb.core_check import check_core
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back, program_environment
+from ladder_backends.gdb.libraries import GdbLibraries
+from ladder_backends.gdb.memory import GdbMemory
 from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
+from ladder_backends.gdb.python_target import GdbPythonTarget
 from ladder_backends.gdb.quoting import mi_string, shell_words
+from ladder_backends.gdb.registers import GdbRegisters
+from ladder_backends.gdb.signals import GdbSignals
+from ladder_backends.gdb.source_files import GdbSourceFiles
 from ladder_backends.gdb.threads import GdbThreads
 from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of
+from ladder_backends.gdb.values import GdbValues
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, Event, TargetStopped
@@ -61,7 +69,12 @@ class GdbDebugger(GdbDialect):
         self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
     ) -> None:
         super().__init__(transport, provenance=provenance)
+        self.registers, self.memory, self.code = GdbRegisters(self), GdbMemory(self), GdbCode(self)
+        self.signals, self.libraries = GdbSignals(self), GdbLibraries(self)
+        self.source_files = GdbSourceFiles(self)
         self.threads = GdbThreads(self, self.events)
+        self.values = GdbValues(self)
+        self.python = GdbPythonTarget(self)
 
     async def open(self, target: Target) -> None:
         """Load a program, attach to a process, or open a host core. A loaded program waits for `resume(RUN)`."""

@@ -11,6 +11,7 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.machine_state import MachineState
 from ladder_backends.session.python_state import PythonState
 from ladder_backends.session.thread_list import ThreadList
 
@@ -109,6 +110,7 @@ class DebugState:
         entry: Where the program begins: what to show of a program that does not stand anywhere.
         threads: The threads of the target, as far as anyone looked at them.
         disassembly: Instructions around the selected frame's program counter, when asked for.
+        machine: Registers, memory, signals and libraries, as far as anyone looked at them.
         python: Python frames of the focused thread.
         stop_to_paint: Seconds from the last stop's record to the end of its paint, or None; the screen writes it.
         jump_seconds: Seconds of the last jump, or None.
@@ -142,6 +144,7 @@ class DebugState:
     grid: Grid = field(default_factory=Grid)
     threads: ThreadList = field(default_factory=ThreadList)
     disassembly: tuple[Instruction, ...] = ()
+    machine: MachineState = field(default_factory=MachineState)
     python: PythonState = field(default_factory=PythonState)
     stop_to_paint: float | None = None
     jump_seconds: float | None = None

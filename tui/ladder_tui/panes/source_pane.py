@@ -297,8 +297,9 @@ class SourcePane(Pane):
             state.append(Cell(source.state.value.upper(), "warn"))
         if debug is not None and debug.frames.frames:
             inner = next((one for one in debug.frames.frames if one.level == debug.selected_frame), None)
-            if inner is not None:
-                state.append(Cell((" " if state else "") + inner.function, "muted"))
+            shown = debug.python.frame or inner
+            if shown is not None:
+                state.append(Cell((" " if state else "") + shown.function, "muted"))
         where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
         end = (Cell(where, "focus"),) if where else self.tab_cells()
         return Title(file_name(self._place.file), tuple(state), end)

@@ -1,16 +1,31 @@
-"""The stack of the focused thread or lane, and for a finding who launched it."""
+"""The stack of the focused thread or lane, with its Python frames, and for a finding who launched it."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.model.finding import CodeLocation
-from ladder_backends.model.frame import Frame, FrameKind, file_name
+from ladder_backends.model.frame import Frame
+from ladder_backends.model.python_stack import FoldedFrames, PythonRow
 from ladder_backends.session.state import Change, LadderState, Run
-from ladder_tui.actions import bindings_for
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
+from ladder_tui.panes.stack_rows import (
+    Entry,
+    entries_of,
+    fold_key,
+    index_of,
+    launcher_row,
+    row_of,
+    same_row,
+    text_of,
+)
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
+
+if TYPE_CHECKING:
+    from ladder_backends.session.ladder import Ladder
+    from ladder_tui.theming import Palette
 
 _WINDOW = 64
 _MORE = Row((Cell("   … more", "muted"),), target="more")
@@ -23,22 +38,38 @@ class StackPane(Pane):
     BINDINGS: ClassVar = bindings_for("stack")
     _followed: tuple[object, ...] = ()
 
+    def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
+        super().__init__(ladder, palette=palette, id=id)
+        self._entries: tuple[Entry, ...] = ()
+        self._opened: set[str] = set()
+
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Follow the selected frame."""
         debug = self.debug
+        before = self._entries[self.cursor] if self.cursor < len(self._entries) else None
+        self._lay_out()
         if debug is not None and change & (Change.FRAMES | Change.FOCUS):
-            stands = (debug.rung, debug.since, debug.focus, debug.selected_frame, debug.frames.start)
-            # Where only more frames were loaded, the cursor stays where it went to load them.
+            selected = (debug.selected_frame, debug.python.selected)
+            stands = (debug.rung, debug.since, debug.focus, selected, debug.frames.start)
             if stands != self._followed:
                 self._followed = stands
                 self._follow_cursor = True
-                self.cursor = max(0, debug.selected_frame - debug.frames.start)
+                self.cursor = index_of(self._entries, debug)
+            elif before is not None:
+                # Where more frames were loaded or woven in, the cursor stays with what it was on.
+                self._stay(before)
         self.update()
 
-    @property
-    def _frames(self) -> tuple[Frame, ...]:
+    def _lay_out(self) -> None:
         debug = self.debug
-        return debug.frames.frames if debug is not None and debug.run is not Run.RUNNING else ()
+        standing = debug is not None and debug.run is not Run.RUNNING
+        self._entries = entries_of(debug, self._opened) if debug is not None and standing else ()
+
+    def _stay(self, before: Entry) -> None:
+        row = same_row(self._entries, before)
+        if row is not None and row != self.cursor:
+            self._follow_cursor = True
+            self.cursor = row
 
     @property
     def _launchers(self) -> tuple[CodeLocation, ...]:
@@ -53,32 +84,46 @@ class StackPane(Pane):
     @property
     def _more(self) -> bool:
         debug = self.debug
-        return debug is not None and bool(self._frames) and debug.frames.more
+        return debug is not None and bool(self._entries) and debug.frames.more
+
+    @property
+    def _why(self) -> str:
+        """Why there are no Python frames where there could be some."""
+        debug = self.debug
+        return debug.python.why if debug is not None and self._entries and debug.python.woven is None else ""
 
     @property
     def row_count(self) -> int:
-        """Frames, a line for those not loaded, and the frames of the report."""
+        """Frames, a line for those not loaded, why there are no Python frames, and the frames of the report."""
         launchers = self._launchers
-        return len(self._frames) + self._more + (len(launchers) + 1 if launchers else 0)
+        return len(self._entries) + self._more + bool(self._why) + (len(launchers) + 1 if launchers else 0)
 
     def row(self, index: int) -> Row:
         """Number, function, place."""
-        frames = self._frames
-        if index < len(frames):
-            return _frame_row(frames[index])
-        index -= len(frames)
+        entries = self._entries
+        if index < len(entries):
+            return row_of(entries[index], self._opened)
+        index -= len(entries)
         if self._more:
             if index == 0:
                 return _MORE
             index -= 1
+        if self._why:
+            if index == 0:
+                key = key_of("python.toggle")
+                return Row((Cell(f"   no Python frames ({key}): {self._why}", "muted"),), target="why")
+            index -= 1
         if index == 0:
             return Row((Cell("launched by", "muted"),), (Cell("report", "report"),))
-        return _launcher_row(self._launchers[index - 1])
+        return launcher_row(self._launchers[index - 1])
 
     def title(self) -> Title:
-        """How deep, as far as is known."""
-        frames = self._frames
+        """How deep, as far as is known, and who read its Python frames."""
+        debug = self.debug
+        frames = debug.frames.frames if debug is not None and self._entries else ()
         count = f"{len(frames)}{'+' if self._more else ''}" if frames else ""
+        if debug is not None and debug.python.woven is not None and count:
+            count += f" · {debug.python.source}{'' if debug.python.woven.exact else ', places not certain'}"
         state = (Cell(count, "muted"),) if count else ()
         return Title(self.pane_name, state, self.tab_cells())
 
@@ -86,45 +131,49 @@ class StackPane(Pane):
         """Why there is no stack."""
         return self.not_standing() or "no stack"
 
+    def row_text(self, index: int) -> str:
+        """What a search finds: of a fold all that it hides."""
+        return text_of(self._entries[index]) if index < len(self._entries) else self.row(index).text()
+
+    def copy_text(self, index: int) -> str:
+        """The frame with its place; of a fold all that it hides."""
+        return self.row_text(index).strip()
+
     def activate(self, hit: Hit) -> None:
-        """Show another frame, or load more of them."""
+        """Show another frame, open a fold, or load more frames."""
         session, debug = self.session, self.debug
         if session is None or debug is None:
             return
         if isinstance(hit.target, Frame):
             self.work(session.select_frame(hit.target.level))
+        elif isinstance(hit.target, PythonRow):
+            self.work(session.python.select(hit.target))
+        elif isinstance(hit.target, FoldedFrames):
+            self._turn(hit.target)
         elif hit.target == "more":
             self.work(session.load_frames(debug.frames.start, len(debug.frames.frames) + _WINDOW))
+        elif hit.target == "why":
+            self.work(session.python.toggle())
+
+    def action_fold(self) -> None:
+        """List the interpreter's own frames of the selected row, or hide them again."""
+        entry = self._entries[self.cursor] if self.cursor < len(self._entries) else None
+        if isinstance(entry, Frame):
+            # A frame of an open fold, or one that stands for itself.
+            entry = next(
+                (each for each in self._entries if isinstance(each, FoldedFrames) and entry in each.frames), None
+            )
+        if isinstance(entry, FoldedFrames):
+            self._turn(entry)
+
+    def _turn(self, fold: FoldedFrames) -> None:
+        self._opened ^= {fold_key(fold)}
+        self._lay_out()
+        self._stay(fold)
+        self.update()
 
     def cursor_moved(self) -> None:
         """The next frames are loaded when the end comes into view."""
         session, debug = self.session, self.debug
-        if session is not None and debug is not None and self._more and self.cursor >= len(self._frames) - 1:
+        if session is not None and debug is not None and self._more and self.cursor >= len(self._entries) - 1:
             self.work(session.load_frames(debug.frames.start, len(debug.frames.frames) + _WINDOW))
-
-
-def _frame_row(frame: Frame) -> Row:
-    cells = [
-        Cell(f"#{frame.level:<2}", "gutter"),
-        Cell(frame.function, "function" if frame.place is not None else "muted"),
-    ]
-    if frame.arguments:
-        shown = ", ".join(f"{name}={value}" if value else name for name, value in frame.arguments)
-        cells.append(Cell(f"({shown})", "muted"))
-    if frame.kind is FrameKind.PYTHON:
-        cells.append(Cell(" py", "report"))
-    end: tuple[Cell, ...]
-    if frame.place is not None:
-        end = (Cell(f"{file_name(frame.place.file)}:", "file"), Cell(str(frame.place.line), "number"))
-    else:
-        end = (Cell(file_name(frame.module) or frame.address, "muted"),)
-    return Row(tuple(cells), end, target=frame)
-
-
-def _launcher_row(frame: CodeLocation) -> Row:
-    cells = (Cell("   "), Cell(frame.function or "??", "report"))
-    if frame.line is not None:
-        return Row(
-            cells, (Cell(f"{file_name(frame.file)}:", "file"), Cell(str(frame.line), "number")), target=frame
-        )
-    return Row(cells, (Cell(file_name(frame.module) or frame.offset, "muted"),), target=frame)

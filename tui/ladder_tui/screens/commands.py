@@ -14,6 +14,7 @@ from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.layouts import layout_for, slots_of
+from ladder_tui.screens.thread_commands import ThreadCommands
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell
 from ladder_tui.widgets.rung_bar import RUNGS
@@ -69,7 +70,7 @@ def _asks(debug: DebugState) -> bool:
     return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
-class Commands(Screen[None]):
+class Commands(ThreadCommands, Screen[None]):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")
@@ -223,7 +224,7 @@ class Commands(Screen[None]):
             app.offer_more()
             return
         busy = debug is not None and (debug.run in (Run.RUNNING, Run.STARTING) or _asks(debug))
-        if session is not None and (busy or session.pending()):
+        if session is not None and (busy or session.pending() or session.threads.any_runs()):
             app.work(session.interrupt())
         else:
             self._say("nothing runs; q quits, Ctrl-C again offers more", "information")
@@ -314,6 +315,15 @@ class Commands(Screen[None]):
 
         home.prompt.ask("evaluate", evaluate, placeholder="an expression of this frame")
 
+    def action_toggle_python(self) -> None:
+        """Read the Python frames of where the target stands and weave them in, or take them out."""
+        home = self._home
+        session = home.ladder.active
+        if self._refused("toggle_python") or session is None:
+            return
+        if home.show_pane("stack", focus=False) is not None:
+            home.ladder_app.work(session.python.toggle())
+
     def action_console(self) -> None:
         """Go to the engine's command line."""
         if not self._refused("console"):
@@ -335,6 +345,12 @@ class Commands(Screen[None]):
             if name in _HOW_TO_OPEN and not lanes and (home.debug is None or home.debug.run is Run.NOTHING):
                 self._say(f"nothing is open on this rung; start with: {_HOW_TO_OPEN[name]}", "information")
 
+    def action_attach(self) -> None:
+        """Show the running processes and attach to the one that is chosen."""
+        from ladder_tui.screens.attaching import pick_process
+
+        pick_process(self._home)
+
     def action_help(self) -> None:
         """Show every key."""
         from ladder_tui.screens.help import HelpScreen
@@ -352,6 +368,7 @@ class Commands(Screen[None]):
         if not live:
             home.app.exit()
             return
+        from ladder_tui.screens.attaching import what_becomes
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
         titles = ", ".join(state.title or state.rung for state in live)
@@ -359,6 +376,6 @@ class Commands(Screen[None]):
             f"Leave? {titles}",
             (Option("q", "leave", "leave", also="y"), Option("n", "stay", "")),
             home.palette,
-            why="Launched programs end with the console; attached ones live on.",
+            why=what_becomes(home.ladder.sessions.values()),
         )
         home.app.push_screen(question, lambda answer: home.app.exit() if answer else None)

@@ -180,6 +180,7 @@ class Workspace(Commands, Screen[None]):
                 frames=rows.get("stack", 1),
                 variables=max(rows.get("variables", 1), _INLINE_VARIABLES if "source" in rows else 1),
                 instructions=_INSTRUCTIONS if "disassembly" in rows else 0,
+                python="stack" in rows,
             )
 
     def show_pane(self, pane_id: str, *, focus: bool = True) -> Pane | None:

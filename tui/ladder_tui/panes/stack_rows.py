@@ -1,0 +1,140 @@
+"""The rows of a stack: native frames, Python frames in their places, folds of what is the interpreter's own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeAlias
+
+from ladder_backends.model.finding import CodeLocation
+from ladder_backends.model.frame import Frame, FrameKind, file_name
+from ladder_backends.model.python_stack import FoldedFrames, PythonRow
+from ladder_backends.session.state import DebugState
+from ladder_tui.widgets.row import Cell, Row
+
+Entry: TypeAlias = Frame | PythonRow | FoldedFrames
+"""What one row of a stack stands for."""
+
+
+def entries_of(debug: DebugState, opened: Collection[str]) -> tuple[Entry, ...]:
+    """The rows of the stack as it is known: with Python frames where they were read.
+
+    Args:
+        debug: The session's state.
+        opened: Keys of the folds whose frames are listed below them.
+    """
+    woven = debug.python.woven
+    if woven is None:
+        return debug.frames.frames
+    entries: list[Entry] = []
+    for row in woven.rows:
+        entries.append(row)
+        if isinstance(row, FoldedFrames) and fold_key(row) in opened:
+            entries += row.frames
+    return tuple(entries)
+
+
+def fold_key(fold: FoldedFrames) -> str:
+    """What tells a fold from others, and stays while what called it stands where it stood."""
+    return f"{fold.frames[-1].address} {len(fold.frames)}"
+
+
+def index_of(entries: Sequence[Entry], debug: DebugState) -> int:
+    """The row of the frame that is shown; 0 where none of them is it."""
+    if debug.python.selected is not None:
+        for index, entry in enumerate(entries):
+            if isinstance(entry, PythonRow) and entry.index == debug.python.selected:
+                return index
+    return row_of_level(entries, debug.selected_frame)
+
+
+def row_of_level(entries: Sequence[Entry], level: int) -> int:
+    """The row of a native frame, or of the fold that hides it; 0 where there is neither."""
+    found = 0
+    for index, entry in enumerate(entries):
+        if isinstance(entry, Frame):
+            if entry.level == level:
+                return index
+        elif isinstance(entry, FoldedFrames) and any(frame.level == level for frame in entry.frames):
+            found = index
+    return found
+
+
+def same_row(entries: Sequence[Entry], before: Entry | None) -> int | None:
+    """Where a row went when the list was laid out again; None where it is gone."""
+    if isinstance(before, Frame):
+        return row_of_level(entries, before.level)
+    for index, entry in enumerate(entries):
+        if isinstance(before, PythonRow) and isinstance(entry, PythonRow) and entry.index == before.index:
+            return index
+        if isinstance(before, FoldedFrames) and entry == before:
+            return index
+    if isinstance(before, FoldedFrames):
+        return row_of_level(entries, before.frames[0].level)
+    return row_of_level(entries, before.level) if before is not None else None
+
+
+def row_of(entry: Entry, opened: Collection[str]) -> Row:
+    """Number, function, place."""
+    if isinstance(entry, PythonRow):
+        return _python_row(entry)
+    if isinstance(entry, FoldedFrames):
+        return _fold_row(entry, fold_key(entry) in opened)
+    return _frame_row(entry)
+
+
+def text_of(entry: Entry) -> str:
+    """A row as text to search and to copy; of a fold all that it hides, of a Python frame as in a traceback."""
+    if isinstance(entry, PythonRow):
+        frame = entry.frame
+        return f'File "{frame.file}", line {frame.line}, in {frame.function}'
+    if isinstance(entry, FoldedFrames):
+        return "\n".join(text_of(frame) for frame in entry.frames)
+    row = _frame_row(entry)
+    return f"{row.text()} {''.join(cell.text for cell in row.end)}".rstrip()
+
+
+def _frame_row(frame: Frame) -> Row:
+    cells = [
+        Cell(f"#{frame.level:<2}", "gutter"),
+        Cell(frame.function, "function" if frame.place is not None else "muted"),
+    ]
+    if frame.arguments:
+        shown = ", ".join(f"{name}={value}" if value else name for name, value in frame.arguments)
+        cells.append(Cell(f"({shown})", "muted"))
+    if frame.kind is FrameKind.PYTHON:
+        cells.append(Cell(" py", "report"))
+    end: tuple[Cell, ...]
+    if frame.place is not None:
+        end = (Cell(f"{file_name(frame.place.file)}:", "file"), Cell(str(frame.place.line), "number"))
+    else:
+        end = (Cell(file_name(frame.module) or frame.address, "muted"),)
+    return Row(tuple(cells), end, target=frame)
+
+
+def _python_row(row: PythonRow) -> Row:
+    frame = row.frame
+    cells = [Cell("py ", "report"), Cell(frame.function, "function")]
+    if row.owns_gil:
+        cells.append(Cell(" GIL", "focus"))
+    if row.level < 0:
+        cells.append(Cell(" place unknown", "muted"))
+    end = (Cell(f"{file_name(frame.file)}:", "file"), Cell(str(frame.line) if frame.line else "?", "number"))
+    return Row(tuple(cells), end, target=row)
+
+
+def _fold_row(fold: FoldedFrames, opened: bool) -> Row:
+    count = len(fold.frames)
+    words = f"{'▾' if opened else '▸'} {count} interpreter frame{'s' if count > 1 else ''}"
+    first, last = fold.frames[0].level, fold.frames[-1].level
+    levels = f"#{first}" if first == last else f"#{first}-{last}"
+    return Row((Cell("   "), Cell(words, "muted")), (Cell(levels, "muted"),), target=fold)
+
+
+def launcher_row(frame: CodeLocation) -> Row:
+    """A host frame of a report."""
+    cells = (Cell("   "), Cell(frame.function or "??", "report"))
+    if frame.line is not None:
+        return Row(
+            cells, (Cell(f"{file_name(frame.file)}:", "file"), Cell(str(frame.line), "number")), target=frame
+        )
+    return Row(cells, (Cell(file_name(frame.module) or frame.offset, "muted"),), target=frame)
