@@ -43,6 +43,7 @@ class SessionDouble:
 
     def __init__(self, state: DebugState) -> None:
         self.state = state
+        self.target: Any = None
         self.asked: list[tuple[Any, ...]] = []
         self.waiting: list[tuple[str, float]] = []
         self.subscribers: list[Callable[[Change], None]] = []

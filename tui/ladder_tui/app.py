@@ -59,6 +59,7 @@ class LadderApp(App[int]):
         opening: Opens the target, after the first paint. Its `LadderError` is shown and ends nothing.
         clock: Seconds, monotonic.
         start: Begin with the start screen, which asks what to open.
+        picks_process: Begin with the list of processes, over the start screen.
     """
 
     TITLE = "ladder-tui"
@@ -79,6 +80,7 @@ class LadderApp(App[int]):
         opening: Callable[[Ladder], Awaitable[object]] | None = None,
         clock: Callable[[], float] = time.monotonic,
         start: bool = False,
+        picks_process: bool = False,
     ) -> None:
         super().__init__()
         self.ladder = ladder
@@ -88,6 +90,7 @@ class LadderApp(App[int]):
         choose_keys(self._keys)
         self._opening = opening
         self._start = start
+        self._picks_process = picks_process
         self.tasks: set[asyncio.Task[None]] = set()
         self._waits_for_stop: ChoiceScreen | None = None
         self._theme_error = ""
@@ -151,7 +154,7 @@ class LadderApp(App[int]):
         if self._opening is not None:
             self.call_after_refresh(lambda: self.work(self._open()))
         elif self._start:
-            self._show_start()
+            self._show_start(picks_process=self._picks_process)
         if self._theme_error:
             self.say(self._theme_error, "error")
         self.call_after_refresh(self._settled)
@@ -160,14 +163,14 @@ class LadderApp(App[int]):
         assert self._opening is not None
         await self._opening(self.ladder)
 
-    def _show_start(self, failure: str = "") -> None:
+    def _show_start(self, failure: str = "", *, picks_process: bool = False) -> None:
         from ladder_tui.screens.start import StartScreen
 
         def chosen(opening: Opening | None) -> None:
             if opening is not None:
                 self.work(self._open_chosen(opening))
 
-        self.push_screen(StartScreen(self.palette, failure), chosen)
+        self.push_screen(StartScreen(self.palette, failure, picks_process=picks_process), chosen)
 
     async def _open_chosen(self, opening: Opening) -> None:
         """Open what was chosen; where that fails, the start screen comes back and says why."""

@@ -26,6 +26,7 @@ class Opening:
         focus: A lane to go to at once.
         record: File that the engine's streams are recorded into, or None.
         notes: Lines to show first: what stands in for what, what was left out.
+        picks_process: Begin with the list of processes to choose from.
     """
 
     files: tuple[Path, ...] = ()
@@ -34,6 +35,7 @@ class Opening:
     focus: Focus | None = None
     record: Path | None = None
     notes: tuple[str, ...] = ()
+    picks_process: bool = False
 
     async def open(self, ladder: Ladder) -> None:
         """Open it on a ladder.

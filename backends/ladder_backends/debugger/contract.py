@@ -109,6 +109,7 @@ class Debugger(abc.ABC):
         focus_schema: Levels of the dialect, outermost first.
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
+        stopping_took: Seconds from the request to attach to a process until it stood; None without one.
         threads, values, registers, memory, code, signals, libraries, source_files, process: Facets; None where the
             engine or its target has no such thing. Valid once opened.
     """
@@ -119,6 +120,7 @@ class Debugger(abc.ABC):
 
     capabilities: Capability = Capability.NONE
     provenance: Provenance = Provenance.ENGINE
+    stopping_took: float | None = None
 
     threads: Threads | None = None
     values: Values | None = None

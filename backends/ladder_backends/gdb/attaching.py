@@ -108,16 +108,24 @@ class Attaching:
         except CommandFailed as refused:
             raise await asyncio.to_thread(explain_refusal, self._pid, refused.what) from refused
 
-    def stopped(self, at: float) -> None:
-        """The process stands, and its symbols are its own; `at` is in seconds of `time.monotonic()`."""
+    def stopped(self, at: float) -> float:
+        """The process stands, and its symbols are its own.
+
+        Args:
+            at: When that was, in seconds of `time.monotonic()`.
+
+        Returns:
+            Seconds that stopping it took.
+        """
         if self._asked_at is None:
-            return
+            return 0.0
         took = at - self._asked_at
         self._asked_at = None
         count = len(self.warm.names)
         read = f"; the symbols of {count} files were read while it ran" if count else ""
         self._say(f"process {self._pid} stands; stopping it took {took:.2f} s{read}")
         self._dropping = asyncio.get_running_loop().create_task(self.warm.drop())
+        return took
 
     async def _tell_root(self, objects: LoadedObjects) -> None:
         if objects.root:

@@ -92,7 +92,7 @@ class GdbDebugger(GdbDialect):
         super().emit(event)
         if self._attaching is not None and isinstance(event, TargetStopped):
             attaching, self._attaching = self._attaching, None
-            attaching.stopped(event.at)
+            self.stopping_took = attaching.stopped(event.at)
 
     async def resume(self, kind: StepKind, location: str = "") -> None:
         """Let the target run; RUN and START start it, or start it again."""

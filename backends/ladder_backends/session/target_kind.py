@@ -10,6 +10,7 @@ from pathlib import Path
 from ladder_backends.case import FileKind, classify, plain_file
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import TargetInvalid
+from ladder_backends.gdb.process_check import check_process
 from ladder_backends.images import ElfImage, ElfInvalid, carries_device_code
 from ladder_backends.text import clean_line
 
@@ -35,11 +36,13 @@ def choose_debugger(target: Target) -> Choice:
     """Look at the target's files; may unpack a dump, so not on an event loop.
 
     Raises:
-        TargetInvalid: A packed dump cannot be unpacked.
+        TargetInvalid: A packed dump cannot be unpacked, or a process cannot be attached to.
     """
     if isinstance(target, LaunchTarget):
         return _choose_for_program(target)
     if isinstance(target, AttachTarget):
+        # Before a session gives way to one that could not begin.
+        check_process(target.pid)
         notice = _device_notice(Path(f"/proc/{target.pid}/exe"))
         return Choice("gdb", target, notice)
     file = target.core if isinstance(target, CoreTarget) else target.dump

@@ -26,6 +26,7 @@ COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
         Command("run", "PROGRAM [ARGS...]", "debug a program", "ladder_tui.cli.run", program=True),
+        Command("attach", "[PID]", "debug a running process, or choose one", "ladder_tui.cli.attach"),
         Command("core", "FILE [EXE]", "open a host core file or a GPU core dump", "ladder_tui.cli.core"),
         Command("findings", "LOG...", "list what a sanitizer report says", "ladder_tui.cli.findings"),
         Command(
@@ -43,7 +44,6 @@ COMMANDS: dict[str, Command] = {
 """Commands by name, in the order of help."""
 
 LATER: dict[str, str] = {
-    "attach": "debug a running process",
     "sanitize": "run compute-sanitizer and show its findings",
     "hardware": "show GPUs, links and topology",
     "p2p": "measure and verify every pair of GPUs",

@@ -47,7 +47,9 @@ async def _run(opening: Opening, settings: Settings) -> int:
         _check_keys(settings)
         # The first frame comes first: what drives engines is imported once there is something to look at.
         opens = None if opening.empty else opening.open_and_remember
-        app = module.LadderApp(ladder, settings, opening=opens, start=opening.empty)
+        app = module.LadderApp(
+            ladder, settings, opening=opens, start=opening.empty, picks_process=opening.picks_process
+        )
         _leave_on_signals(app)
         answer = await app.run_async()
     finally:

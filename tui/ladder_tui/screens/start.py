@@ -14,13 +14,20 @@ from textual.screen import Screen
 
 from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.registry import debugger_names, load_debugger
-from ladder_backends.debugger.target import LaunchTarget
+from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice
 from ladder_demos.catalogue import DEMOS, Demo, DemoKind
 from ladder_tui.opening import Opening, demo_opening
 from ladder_tui.recent import Recent, read_recent
-from ladder_tui.screens.start_rows import DemoTarget, OpenTarget, RecentTarget, RungTarget, start_rows
+from ladder_tui.screens.start_rows import (
+    DemoTarget,
+    OpenTarget,
+    ProcessesTarget,
+    RecentTarget,
+    RungTarget,
+    start_rows,
+)
 from ladder_tui.widgets.line_view import Hit, LineView, Title
 from ladder_tui.widgets.notice_line import NoticeLine
 from ladder_tui.widgets.prompt import Prompt
@@ -137,6 +144,7 @@ class StartScreen(Screen[Opening]):
     Args:
         palette: Styles.
         failure: Why what was chosen before could not be opened.
+        picks_process: Begin with the list of processes.
     """
 
     BLANK = True
@@ -146,10 +154,11 @@ class StartScreen(Screen[Opening]):
     StartScreen { layers: base notice; layout: vertical; overflow: hidden hidden; background: $background; }
     """
 
-    def __init__(self, palette: Palette, failure: str = "") -> None:
+    def __init__(self, palette: Palette, failure: str = "", *, picks_process: bool = False) -> None:
         super().__init__()
         self.palette = palette
         self._failure = failure
+        self._picks_process = picks_process
         self._tasks: set[asyncio.Task[None]] = set()
 
     def compose(self) -> ComposeResult:
@@ -167,6 +176,8 @@ class StartScreen(Screen[Opening]):
         if self._failure:
             self.say(self._failure, "error")
         self.set_timer(LOOK_AFTER, self._look)
+        if self._picks_process:
+            self._pick_process()
 
     def on_unmount(self) -> None:
         """Nothing goes on behind the workspace."""
@@ -206,12 +217,23 @@ class StartScreen(Screen[Opening]):
         match target:
             case OpenTarget():
                 self._ask()
+            case ProcessesTarget():
+                self._pick_process()
             case RecentTarget(recent=recent):
                 self.dismiss(recent.opening())
             case DemoTarget(demo=demo):
                 self._begin(self._open_demo(demo))
             case RungTarget(say=words) if words:
                 self.say(words)
+
+    def _pick_process(self) -> None:
+        from ladder_tui.screens.processes import ProcessScreen
+
+        def chosen(pid: int | None) -> None:
+            if pid is not None:
+                self.dismiss(Opening(target=AttachTarget(pid)))
+
+        self.app.push_screen(ProcessScreen(self.palette), chosen)
 
     def _ask(self) -> None:
         self.prompt.ask("open", self._typed, placeholder="PROGRAM ARGS…, or files: core, report, dump, case")
@@ -232,13 +254,16 @@ class StartScreen(Screen[Opening]):
             self.say(error.line(), "error")
 
     def on_key(self, event: events.Key) -> None:
-        """`o` asks what to open, `q` quits, a digit chooses a rung; any key takes the notice away."""
+        """`o` asks what to open, `a` shows processes, `q` quits, a digit chooses a rung; keys hide notices."""
         if self.prompt.display:
             return
         self.notice_line.hide()
         if event.character == "o":
             event.stop()
             self._ask()
+        elif event.character in ("a", "A"):
+            event.stop()
+            self._pick_process()
         elif rung := next((rung for rung in RUNGS if rung.key == event.character), None):
             event.stop()
             self.list.choose_rung(rung.name)

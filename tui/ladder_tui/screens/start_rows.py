@@ -38,6 +38,10 @@ class OpenTarget(NamedTuple):
     """Ask for files or a program."""
 
 
+class ProcessesTarget(NamedTuple):
+    """Show the running processes."""
+
+
 def start_rows(
     probes: Mapping[str, Probe | None] | None,
     recents: Sequence[Recent],
@@ -52,6 +56,7 @@ def start_rows(
     """
     rows = [
         Row((Cell("  o  ", "key"), Cell("open     ", "text"), Cell(_OPEN, "muted")), target=OpenTarget()),
+        Row((Cell("  a  ", "key"), Cell("attach   ", "text"), Cell(_ATTACH, "muted")), target=ProcessesTarget()),
         EMPTY,
     ]
     rows.append(_heading("Rungs"))
@@ -74,6 +79,8 @@ def start_rows(
 
 
 _OPEN = "a program with its arguments, a core, a report with its dump, a case"
+
+_ATTACH = "a running process, chosen from a list; it lives on afterwards"
 
 
 def _heading(name: str, note: str = "") -> Row:

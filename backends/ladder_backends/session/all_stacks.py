@@ -1,0 +1,88 @@
+"""The stacks of all threads of a process that is held for no longer than they take to read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ladder_backends.errors import EngineError
+from ladder_backends.model.frame import FrameWindow
+from ladder_backends.model.thread import Thread
+
+if TYPE_CHECKING:
+    from ladder_backends.debugger.contract import Debugger
+
+MOST_THREADS = 500
+"""Threads whose stacks are read; those beyond are counted."""
+
+MOST_FRAMES = 60
+"""Frames of each stack."""
+
+BUDGET = 10.0
+"""Seconds that reading may take; the process is let go after that, with what was read."""
+
+_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStack:
+    """One thread and the innermost of its frames."""
+
+    thread: Thread
+    frames: FrameWindow
+
+
+@dataclass(frozen=True, slots=True)
+class AllStacks:
+    """What was read.
+
+    Attributes:
+        stacks: In the order of the engine's thread numbers.
+        threads: How many threads there were.
+        late: The budget was over before all were read.
+        seconds: How long the reading took.
+    """
+
+    stacks: tuple[ThreadStack, ...] = ()
+    threads: int = 0
+    late: bool = False
+    seconds: float = 0.0
+
+
+async def read_all_stacks(debugger: Debugger) -> AllStacks:
+    """Read the stacks of a stopped target; what does not answer within the budget is left out.
+
+    Raises:
+        EngineDied: The engine ended meanwhile.
+    """
+    began = time.monotonic()
+    facet = debugger.threads
+    if facet is None:
+        window = await debugger.frames(0, MOST_FRAMES)
+        return AllStacks((ThreadStack(Thread(1), window),), 1, seconds=time.monotonic() - began)
+    found: list[ThreadStack] = []
+    threads: list[Thread] = []
+    late = True
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(BUDGET):
+            threads = list(await facet.list())
+            for start in range(0, min(len(threads), MOST_THREADS), _AT_ONCE):
+                some = threads[start : min(start + _AT_ONCE, MOST_THREADS)]
+                stacks = await facet.stacks([thread.id for thread in some], MOST_FRAMES)
+                found += [ThreadStack(each, stacks[each.id]) for each in some if each.id in stacks]
+            late = False
+    if late:
+        # The engine may still work on the last question, and would hear of nothing else.
+        with contextlib.suppress(EngineError):
+            await debugger.interrupt()
+    return AllStacks(tuple(found), len(threads), late, time.monotonic() - began)
+
+
+async def let_go(debugger: Debugger) -> None:
+    """Detach at once, without waiting for the end of the engine; `close` does it where this fails."""
+    if debugger.process is not None:
+        with contextlib.suppress(EngineError):
+            await debugger.process.detach()

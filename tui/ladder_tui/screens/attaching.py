@@ -1,0 +1,68 @@
+"""From the workspace to another process, and what becomes of those that are open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ladder_backends.debugger.target import AttachTarget, LaunchTarget
+from ladder_backends.session.state import Run
+
+if TYPE_CHECKING:
+    from ladder_backends.session.debug_session import DebugSession
+    from ladder_tui.screens.workspace import Workspace
+
+_LIVE = (Run.RUNNING, Run.STOPPED, Run.STARTING)
+_RULE = "Launched programs end with the console; attached ones live on."
+
+
+def what_becomes(sessions: Iterable[DebugSession]) -> str:
+    """A sentence on the processes of sessions that are left: which end and which live on."""
+    launched: list[str] = []
+    attached: list[str] = []
+    for session in sessions:
+        if session.state.run in _LIVE:
+            if session.target is None:
+                return _RULE
+            kind = launched if isinstance(session.target, LaunchTarget) else attached
+            kind.append(session.state.title or session.state.rung)
+    parts = []
+    if launched:
+        parts.append(f"{', '.join(launched)} {'ends' if len(launched) == 1 else 'end'} with the console")
+    if attached:
+        parts.append(f"{', '.join(attached)} {'lives' if len(attached) == 1 else 'live'} on")
+    words = "; ".join(parts)
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
+
+
+def pick_process(home: Workspace) -> None:
+    """Show the processes; the chosen one takes the place of what is open on the gdb rung, after a question."""
+    from ladder_tui.screens.processes import ProcessScreen
+
+    def chosen(pid: int | None) -> None:
+        if pid is not None:
+            _ask_and_attach(home, pid)
+
+    home.app.push_screen(ProcessScreen(home.palette), chosen)
+
+
+def _ask_and_attach(home: Workspace, pid: int) -> None:
+    def attach() -> None:
+        home.ladder_app.work(home.ladder.open_target(AttachTarget(pid)))
+
+    open_now = home.ladder.sessions.get("gdb")
+    if open_now is None or open_now.state.run not in _LIVE:
+        attach()
+        return
+    from ladder_tui.screens.choice import ChoiceScreen, Option
+
+    ends = isinstance(open_now.target, LaunchTarget)
+    title = open_now.state.title
+    why = f"{title}, which is open on this rung, {'ends' if ends else 'is let go and lives on'}."
+    question = ChoiceScreen(
+        f"Attach to process {pid}?",
+        (Option("a", "attach", "attach", also="y"), Option("n", "stay here", "")),
+        home.palette,
+        why=why,
+    )
+    home.app.push_screen(question, lambda answer: attach() if answer else None)
