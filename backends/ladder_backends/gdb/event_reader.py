@@ -8,8 +8,18 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from ladder_backends.gdb.breakpoints import BreakpointTable
+from ladder_backends.gdb.history import HistoryWords
+from ladder_backends.gdb.process_table import ProcessTable
 from ladder_backends.gdb.thread_table import ThreadTable
-from ladder_backends.gdb.translation import exit_code_of, frame_of, number_of, stop_words, text_of
+from ladder_backends.gdb.translation import (
+    exit_code_of,
+    exit_words,
+    frame_of,
+    number_of,
+    returned_by,
+    stop_words,
+    text_of,
+)
 from ladder_backends.mi.records import AsyncRecord, ResultRecord, StreamRecord, UnknownRecord, Value, all_values
 from ladder_backends.mi.session import Notice
 from ladder_backends.model.events import (
@@ -18,6 +28,7 @@ from ladder_backends.model.events import (
     Event,
     FocusChanged,
     FocusEnded,
+    RecordingChanged,
     SettingChanged,
     TargetExited,
     TargetRunning,
@@ -48,6 +59,8 @@ class EventReader:
         stops: How often the target has stopped or ended.
         thread: The engine's number of the focused thread, or None.
         table: The threads.
+        processes: The processes.
+        own_stops: Breakpoints of ours that no list shows, by the engine's number, with the words of a stop at one.
         breakpoints: The engine's breakpoints.
         parameters: The engine's settings that were changed in its command line, by name.
         log: The last lines of the engine's log stream, clean.
@@ -60,8 +73,10 @@ class EventReader:
     ) -> None:
         self._emit = emit
         self._focus_of = focus_of
-        self._groups: set[str] = set()
+        self._history = HistoryWords()
         self.table = ThreadTable()
+        self.processes = ProcessTable()
+        self.own_stops: dict[str, str] = {}
         self.running = False
         self.alive = False
         self.stops = 0
@@ -120,11 +135,13 @@ class EventReader:
         for line in clean(record.text).splitlines():
             if line.strip():
                 kept.append(line)
+                self._history.hear(line)
                 if record.kind == "&" and line.startswith("warning: ") and not _NO_SOURCE.match(line):
                     self._emit(EngineNotice(line))
 
     def _running(self, results: Mapping[str, Value]) -> None:
         self.alive = True
+        self._history.forget()
         if self.table.non_stop:
             thread = number_of(results.get("thread-id"))
             self.table.run(None if thread is None else (thread,))
@@ -141,12 +158,22 @@ class EventReader:
         if isinstance(reason, str) and reason.startswith("exited"):
             self.running = False
             self.stops += 1
-            self._exited(results)
+            if self.processes:
+                self._one_of_many_ended(results, at)
+            else:
+                self._exited(results)
             return
         self.alive = True
         thread = number_of(results.get("thread-id"))
         word, words, fault = stop_words(results)
-        stop = TargetStopped(word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault)
+        if (recorded := self._history.reason(results)) is not None:
+            word, words = recorded
+        elif own := self.own_stops.pop(text_of(results.get("bkptno")), ""):
+            word, words = "location-reached", own
+        returned = returned_by(results) if word == "function-finished" else None
+        stop = TargetStopped(
+            word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault, returned
+        )
         if self.table.non_stop and thread is not None and isinstance(results.get("stopped-threads"), list):
             self.table.stop(thread, stop)
             if self.thread is not None and thread != self.thread:
@@ -177,21 +204,30 @@ class EventReader:
             code = 0
         self._emit(TargetExited(code, signal))
 
+    def _one_of_many_ended(self, results: Mapping[str, Value], at: float) -> None:
+        """One process of several has ended: the others stand, and a thread of theirs is the focused one now."""
+        words = self.processes.gone_words(exit_words(results))
+        self.thread = self.table.successor()
+        focus = self._focus_of({"thread-id": str(self.thread)}) if self.thread is not None else None
+        self._emit(TargetStopped("process-ended", words, None, focus, at))
+
     def _group_started(self, results: Mapping[str, Value]) -> None:
-        self._groups.add(text_of(results.get("id")))
+        pid = number_of(results.get("pid"))
+        if self.processes.start(text_of(results.get("id")), pid) and pid is not None:
+            self._emit(EngineNotice(f"fork: process {pid} is the debugger's too", "information"))
         self.alive = True
 
     def _group_exited(self, results: Mapping[str, Value]) -> None:
-        self._groups.discard(text_of(results.get("id")))
+        self.processes.end(text_of(results.get("id")))
         self.table.end_process(text_of(results.get("id")))
-        if self._groups:
+        if self.processes:
             return
         self.stops += 1
         # The stop record that follows tells more; a killed or detached target has none.
         self.running = False
         self.alive = False
         self.thread = None
-        self._emit(TargetExited(exit_code_of(results)))
+        self._emit(TargetExited(exit_code_of(results), words=self.processes.take_ending()))
 
     def _thread_created(self, results: Mapping[str, Value]) -> None:
         # Neighbouring records come as one that holds all ids.
@@ -232,8 +268,16 @@ class EventReader:
 
     def _breakpoint(self, results: Mapping[str, Value]) -> None:
         row = results.get("bkpt")
-        if isinstance(row, dict) and self.breakpoints.update(row):
+        if not isinstance(row, dict) or text_of(row.get("number")) in self.own_stops:
+            return
+        if self.breakpoints.update(row):
             self._emit(BreakpointsChanged(self.breakpoints.bindings))
+
+    def _record_started(self, results: Mapping[str, Value]) -> None:
+        self._emit(RecordingChanged(text_of(results.get("method")) or "full"))
+
+    def _record_stopped(self, results: Mapping[str, Value]) -> None:
+        self._emit(RecordingChanged(""))
 
     def _breakpoint_deleted(self, results: Mapping[str, Value]) -> None:
         if self.breakpoints.remove(text_of(results.get("id"))):
@@ -249,6 +293,8 @@ class EventReader:
         "=thread-selected": _thread_selected,
         "=memory-changed": _memory_changed,
         "=cmd-param-changed": _parameter_changed,
+        "=record-started": _record_started,
+        "=record-stopped": _record_stopped,
         "=breakpoint-created": _breakpoint,
         "=breakpoint-modified": _breakpoint,
         "=breakpoint-deleted": _breakpoint_deleted,

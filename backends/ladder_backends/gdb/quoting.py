@@ -15,6 +15,12 @@ def mi_string(text: str) -> str:
     return '"' + _LINE_ENDS.sub(" ", escaped) + '"'
 
 
+def mi_lines(text: str) -> str:
+    """`text` as an MI C string that keeps its line ends; only commands with arguments of their own read those."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'
+
+
 def shell_words(arguments: Iterable[str]) -> str:
     """Arguments as one line of POSIX shell that yields exactly them again.
 

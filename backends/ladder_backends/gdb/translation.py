@@ -179,3 +179,21 @@ def exit_code_of(results: Mapping[str, Value]) -> int | None:
         except ValueError:
             return None
     return None
+
+
+def exit_words(results: Mapping[str, Value]) -> str:
+    """How a process ended, in a person's words: `exited with code 3`."""
+    signal = text_of(results.get("signal-name"))
+    if signal:
+        return f"was ended by {signal}"
+    code = exit_code_of(results)
+    return f"exited with code {code}" if code else "exited normally"
+
+
+def returned_by(results: Mapping[str, Value]) -> Variable | None:
+    """What a function that was run to its end returned, named by the engine's own variable for it (`$1`)."""
+    value = results.get("return-value")
+    if not isinstance(value, str):
+        return None
+    path = text_of(results.get("gdb-result-var"))
+    return with_value(Variable("returned", "", changed=True, path=path), value)

@@ -28,6 +28,7 @@ from dataclasses import dataclass, field
 from ladder_backends.errors import DeadlinePassed, EngineMissing
 from ladder_backends.mi.dispositions import ordinary_signals
 from ladder_backends.mi.environment import engine_environment
+from ladder_backends.mi.terminal_keeper import TerminalKeeper
 from ladder_backends.mi.tracees import attached_tracees
 from ladder_backends.mi.transport import Channel, Ended, EngineCommand, Receive
 from ladder_backends.text import clean_line
@@ -88,6 +89,7 @@ class PtyTransport:
         self._ended: Ended | None = None
         self._greeting: bytes | None = b""
         self._over = asyncio.Event()
+        self._keeper: TerminalKeeper | None = None
 
     @property
     def pid(self) -> int | None:
@@ -154,6 +156,13 @@ class PtyTransport:
             size = struct.pack("HHHH", max(1, min(rows, 0xFFFF)), max(1, min(columns, 0xFFFF)), 0, 0)
             with contextlib.suppress(OSError):
                 fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, size)
+
+    def keep_program(self) -> None:
+        """The program lives on without the engine: a keeper holds its terminal from now on."""
+        terminal = self._terminals.get(Channel.PROGRAM)
+        if terminal is not None and self._keeper is None:
+            with contextlib.suppress(OSError):
+                self._keeper = TerminalKeeper(terminal.master)
 
     async def close(self) -> None:
         """Close all terminals together and wait for the engine.
@@ -305,3 +314,6 @@ class PtyTransport:
             loop.remove_writer(terminal.master)
         for terminal in terminals:
             terminal.close()
+        if self._keeper is not None:
+            self._keeper.release()
+            self._keeper = None

@@ -201,6 +201,10 @@ class MiSession:
         """Interrupt the engine's own work."""
         self._transport.interrupt()
 
+    def keep_program(self) -> None:
+        """The program lives on without the engine: its terminal stays."""
+        self._transport.keep_program()
+
     async def close(self) -> None:
         """`-gdb-exit`, then close all terminals together, then wait.
 

@@ -72,6 +72,9 @@ class Transport(Protocol):
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         """Set the size of a channel's terminal."""
 
+    def keep_program(self) -> None:
+        """The program lives on without the engine: its terminal outlives this transport."""
+
     async def close(self) -> None:
         """Close all channels together and wait for the engine.
 

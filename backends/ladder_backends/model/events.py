@@ -11,6 +11,7 @@ from typing import TypeAlias
 from ladder_backends.model.breakpoint import BreakpointBinding
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame
+from ladder_backends.model.variable import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class TargetStopped:
         focus: Where the engine stands now, as far as the record told.
         at: `time.monotonic()` when the record was read.
         fault: The stop is a signal or exception rather than a step or breakpoint.
+        returned: What a function returned that was run to its end, or None.
     """
 
     reason: str
@@ -43,14 +45,22 @@ class TargetStopped:
     focus: Focus | None
     at: float
     fault: bool = False
+    returned: Variable | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TargetExited:
-    """The target ended. `code` is its exit status, `signal` the name of the signal that ended it."""
+    """The target ended, or was let go.
+
+    Attributes:
+        code: Its exit status.
+        signal: Name of the signal that ended it.
+        words: How it was ended where that was asked for: `killed`, `detached`.
+    """
 
     code: int | None = None
     signal: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +112,13 @@ class SettingChanged:
 
     name: str
     value: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingChanged:
+    """The engine began to record the target's execution; it ended to where `method` is empty."""
+
+    method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +186,7 @@ Event: TypeAlias = (
     | ThreadsRunning
     | FocusEnded
     | SettingChanged
+    | RecordingChanged
     | BreakpointsChanged
     | FocusChanged
     | ConsoleOutput

@@ -101,6 +101,9 @@ class ReplayTransport:
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         """A recording has no size."""
 
+    def keep_program(self) -> None:
+        """A recording has no program."""
+
     async def close(self) -> None:
         """End at once; what is still to come is dropped."""
         self._end(0)

@@ -1,0 +1,51 @@
+"""Which processes an engine holds, as its notices tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+FIRST = "i1"
+"""The engine's name for the process that it started or attached to itself."""
+
+
+class ProcessTable:
+    """Processes by the engine's names: `i1`, `i2`.
+
+    Attributes:
+        strayed: The engine holds, or held, more than the program it was told to start: a fork's child.
+        ending: What the next end is, where it was asked for: `killed`, `detached`.
+    """
+
+    def __init__(self) -> None:
+        self._pids: dict[str, int | None] = {}
+        self._last: int | None = None
+        self.strayed = False
+        self.ending = ""
+
+    def __bool__(self) -> bool:
+        return bool(self._pids)
+
+    @property
+    def pids(self) -> Mapping[str, int]:
+        """Process ids by name, as far as they are known."""
+        return {name: pid for name, pid in self._pids.items() if pid is not None}
+
+    def start(self, name: str, pid: int | None) -> bool:
+        """A process has come; returns whether others are held already."""
+        others = bool(self._pids.keys() - {name})
+        self._pids[name] = pid
+        self.strayed = self.strayed or name != FIRST
+        return others
+
+    def end(self, name: str) -> None:
+        """A process has gone."""
+        self._last = self._pids.pop(name, None)
+
+    def gone_words(self, how: str) -> str:
+        """`process 4711 exited normally`, of the one that went last."""
+        return f"process {self._last} {how}" if self._last is not None else f"a process {how}"
+
+    def take_ending(self) -> str:
+        """How the target was ended on purpose, once."""
+        ending, self.ending = self.ending, ""
+        return ending
