@@ -78,11 +78,18 @@ class StepKind(enum.StrEnum):
     REVERSE_NEXT = "reverse-next"
     REVERSE_STEP = "reverse-step"
     REVERSE_FINISH = "reverse-finish"
+    REVERSE_NEXT_INSTRUCTION = "reverse-next-instruction"
+    REVERSE_STEP_INSTRUCTION = "reverse-step-instruction"
 
     @property
     def anew(self) -> bool:
         """It runs the program from its beginning: RUN on, START to the first line of `main`."""
         return self in (StepKind.RUN, StepKind.START)
+
+    @property
+    def backwards(self) -> bool:
+        """It lets the target run backwards."""
+        return self.value.startswith("reverse-")
 
 
 class FocusRefused(CommandFailed):
@@ -165,7 +172,7 @@ class Debugger(abc.ABC):
 
         Args:
             kind: How to run.
-            location: For UNTIL and ADVANCE, where to stop; for JUMP, where to go on.
+            location: For UNTIL, where to stop in the selected frame; for ADVANCE, in any; for JUMP, where to go on.
         """
 
     @abc.abstractmethod

@@ -13,17 +13,19 @@ class LaunchTarget:
     """A program to start under the debugger; it ends with the console.
 
     Attributes:
-        environment: Variables set for the program on top of the console's own.
+        environment: Variables set, or with None taken away, for the program on top of the console's own.
         stop_at_main: Stop at the first line of `main` instead of running on.
         non_stop: Threads stop one by one, where the engine can do that.
+        stdin: File the program reads instead of its terminal.
     """
 
     program: Path
     arguments: tuple[str, ...] = ()
     directory: Path | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str | None] = field(default_factory=dict)
     stop_at_main: bool = False
     non_stop: bool = False
+    stdin: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,14 @@ _RESUME: Mapping[StepKind, str] = {
     StepKind.UNTIL: "-exec-until",
     StepKind.NEXT_INSTRUCTION: "-exec-next-instruction",
     StepKind.STEP_INSTRUCTION: "-exec-step-instruction",
+    StepKind.REVERSE_CONTINUE: "-exec-continue",
+    StepKind.REVERSE_NEXT: "-exec-next",
+    StepKind.REVERSE_STEP: "-exec-step",
+    StepKind.REVERSE_FINISH: "-exec-finish",
+    StepKind.REVERSE_NEXT_INSTRUCTION: "-exec-next-instruction",
+    StepKind.REVERSE_STEP_INSTRUCTION: "-exec-step-instruction",
 }
+_OF_A_FRAME = frozenset({StepKind.FINISH, StepKind.REVERSE_FINISH, StepKind.UNTIL})
 
 
 class GdbDialect(Debugger):
@@ -250,6 +257,11 @@ class GdbDialect(Debugger):
         if self._mi is not None:
             self._mi.interrupt()
 
+    def keep_program(self) -> None:
+        """The program lives on without the engine: its terminal stays."""
+        if self._mi is not None:
+            self._mi.keep_program()
+
     async def close(self) -> None:
         """End the engine; a launched target ends with it, an attached one is let go."""
         if self._following is not None:
@@ -298,10 +310,12 @@ class GdbDialect(Debugger):
     async def resume(self, kind: StepKind, location: str = "") -> None:
         """Let the target run."""
         command = _RESUME[kind]
-        if kind is StepKind.FINISH:
+        if kind in _OF_A_FRAME:
             command += await self.at_frame(self.selected_frame)
         elif not kind.anew:
             command += self.at_thread()
+        if kind.backwards:
+            command += " --reverse"
         if kind is StepKind.UNTIL and location:
             command += f" {mi_string(location)}"
         await self.run(command)
