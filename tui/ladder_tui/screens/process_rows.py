@@ -65,7 +65,7 @@ def process_row(process: RunningProcess, now: float, *, gpus: bool) -> Row:
     """
     barred = bool(process.obstacle)
     style = "muted" if barred else "text"
-    gpu = (Cell(f"{gpu_text(process.gpu):<9.9} ", "number"),) if gpus else ()
+    gpu = (Cell(f"{gpu_text(process.gpu):<11.11} ", "number"),) if gpus else ()
     cells = (
         Cell(f"{process.pid:>7} ", "number" if not barred else "muted"),
         Cell(f"{process.user:<8.8} ", style),
@@ -80,8 +80,8 @@ def process_row(process: RunningProcess, now: float, *, gpus: bool) -> Row:
 
 def heading_row(*, gpus: bool) -> Row:
     """Names of the columns."""
-    gpu = f"{'gpu':<9} " if gpus else ""
-    return Row((Cell(f"  {'pid':>7} {'user':<8} ✓ {'age':>4} {'thr':>4} {gpu}command", "muted"),))
+    gpu = f"{'gpu':<11} " if gpus else ""
+    return Row((Cell(f"  {'pid':>7} {'user':<8} s {'age':>4} {'thr':>4} {gpu}command", "muted"),))
 
 
 def detail_rows(process: RunningProcess | None) -> tuple[Row, Row]:
@@ -102,10 +102,10 @@ def detail_rows(process: RunningProcess | None) -> tuple[Row, Row]:
 
 
 def gpu_text(use: GpuUse | None) -> str:
-    """`gpu0,1 12G`; `gpu` where only the driver is open; empty without use."""
+    """`gpu0-3,6 12G`; `gpu` where only the driver is open; empty without use."""
     if use is None:
         return ""
-    name = "gpu" + ",".join(str(number) for number in use.devices)
+    name = f"gpu{_ranges(use.devices)}"
     return f"{name} {_size_text(use.memory)}" if use.memory else name
 
 
@@ -115,6 +115,17 @@ def age_text(seconds: float) -> str:
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
     return f"{max(0, int(seconds))}s"
+
+
+def _ranges(numbers: Iterable[int]) -> str:
+    """`0-3,6`; the numbers ascend."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
 def _size_text(size: int) -> str:
