@@ -16,6 +16,7 @@ class DemoKind(enum.StrEnum):
 
     CASE = "case"
     PROGRAM = "program"
+    PYTHON = "python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,14 @@ DEMOS: tuple[Demo, ...] = (
         "gdb",
         DemoKind.PROGRAM,
         "programs/segfault.c",
+    ),
+    Demo(
+        "python-crash",
+        "a Python program crashes in its C extension",
+        "one stack from train.py through forward to the C line that reads NULL",
+        "gdb",
+        DemoKind.PYTHON,
+        "programs/python_crash/train.py",
     ),
     Demo(
         "vector-add-lineinfo",

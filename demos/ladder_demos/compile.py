@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from ladder_backends.errors import LadderError
@@ -16,6 +17,7 @@ from ladder_backends.text import clean_line, decode
 from ladder_demos.catalogue import Demo
 
 FLAGS = ("-g", "-O0")
+_EXTENSION_FLAGS = (*FLAGS, "-shared", "-fPIC")
 _SECONDS = 60
 
 
@@ -25,18 +27,39 @@ def compile_demo(demo: Demo) -> Path:
     Raises:
         LadderError: There is no compiler, it fails, or the cache cannot be written.
     """
-    source = demo.path.read_bytes()
+    return _built(demo, [demo.path], FLAGS, demo.name)
+
+
+def build_python_demo(demo: Demo) -> Path:
+    """The demo's script, with the extension it imports compiled beside it; any Python 3 runs it.
+
+    Raises:
+        LadderError: As `compile_demo`.
+    """
+    (extension,) = demo.path.parent.glob("*.c")
+    _built(demo, [extension, demo.path], _EXTENSION_FLAGS, f"{extension.stem}.so")
+    return _folder(demo, [extension, demo.path], _EXTENSION_FLAGS) / demo.path.name
+
+
+def _folder(demo: Demo, sources: Sequence[Path], flags: Sequence[str]) -> Path:
+    words = [_compiler(demo), *flags]
+    parts = [*(source.read_bytes() for source in sources), *(word.encode() for word in words)]
+    return cache_dir() / "demos" / hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _built(demo: Demo, sources: Sequence[Path], flags: Sequence[str], name: str) -> Path:
+    """What the first source compiles to; copies of all sources lie beside it."""
     compiler = _compiler(demo)
-    digest = hashlib.sha256(b"\0".join([source, compiler.encode(), *(flag.encode() for flag in FLAGS)])).hexdigest()
-    folder = cache_dir() / "demos" / digest[:16]
-    program = folder / demo.name
+    folder = _folder(demo, sources, flags)
+    program = folder / name
     if program.exists():
         return program
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        copy = folder / demo.path.name
-        copy.write_bytes(source)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".compiling-")
+        for source in reversed(sources):
+            copy = folder / source.name
+            copy.write_bytes(source.read_bytes())
+        handle, unfinished = tempfile.mkstemp(dir=folder, prefix=".compiling-")
         os.close(handle)
     except OSError as error:
         raise LadderError(
@@ -45,11 +68,11 @@ def compile_demo(demo: Demo) -> Path:
             "free some space there, or name another folder with XDG_CACHE_HOME",
         ) from error
     try:
-        _compile(demo, compiler, copy, Path(name))
-        os.replace(name, program)
+        _compile(demo, [compiler, *flags], copy, Path(unfinished))
+        os.replace(unfinished, program)
     finally:
         with contextlib.suppress(OSError):
-            os.unlink(name)
+            os.unlink(unfinished)
     return program
 
 
@@ -65,11 +88,11 @@ def _compiler(demo: Demo) -> str:
     )
 
 
-def _compile(demo: Demo, compiler: str, source: Path, program: Path) -> None:
+def _compile(demo: Demo, command: Sequence[str], source: Path, program: Path) -> None:
     what = f"the demo {demo.name} does not compile"
     try:
         done = subprocess.run(
-            [compiler, *FLAGS, "-o", str(program), str(source)],
+            [*command, "-o", str(program), str(source)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS,
@@ -78,7 +101,7 @@ def _compile(demo: Demo, compiler: str, source: Path, program: Path) -> None:
     except OSError as error:
         raise LadderError(what, error.strerror or "", "choose another compiler with CC") from error
     except subprocess.TimeoutExpired as error:
-        raise LadderError(what, f"{compiler} did not finish in {_SECONDS} s") from error
+        raise LadderError(what, f"{command[0]} did not finish in {_SECONDS} s") from error
     if done.returncode:
         complaints = [line for line in decode(done.stderr).splitlines() if "error" in line]
         why = complaints[0] if complaints else f"the compiler ended with status {done.returncode}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,6 +80,9 @@ def demo_opening(demo: Demo, *, record: Path | None = None) -> Opening:
 
     if demo.kind is DemoKind.CASE:
         return Opening(files=(demo.path,), record=record)
-    from ladder_demos.compile import compile_demo
+    from ladder_demos.compile import build_python_demo, compile_demo
 
+    if demo.kind is DemoKind.PYTHON:
+        target = LaunchTarget(Path(sys.executable), arguments=(str(build_python_demo(demo)),))
+        return Opening(target=target, debugger=demo.rung, record=record)
     return Opening(target=LaunchTarget(compile_demo(demo)), debugger=demo.rung, record=record)

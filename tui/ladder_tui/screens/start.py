@@ -246,7 +246,7 @@ class StartScreen(Screen[Opening]):
             self.say(error.line(), "error")
 
     async def _open_demo(self, demo: Demo) -> None:
-        if demo.kind is DemoKind.PROGRAM:
+        if demo.kind is not DemoKind.CASE:
             self.say(f"compiling {demo.name}")
         try:
             self.dismiss(await asyncio.to_thread(demo_opening, demo))
