@@ -38,6 +38,31 @@ VECTOR_ADD = Path(__file__).parent / "sources/vector_add_oob.cu"
 SEGFAULT = ROOT / "demos/ladder_demos/programs/segfault.c"
 
 
+class ThreadsDouble:
+    """Stands where a session's threads stand, and notes what it is asked."""
+
+    available = True
+
+    def __init__(self, asked: list[tuple[Any, ...]]) -> None:
+        self.asked = asked
+        self.looked = 0
+
+    def wanted(self) -> None:
+        self.looked += 1
+
+    def any_runs(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in ("focus", "freeze", "run_alone", "set_non_stop", "all_go_on", "all_hold"):
+            raise AttributeError(name)
+
+        async def ask(*arguments: Any) -> None:
+            self.asked.append((name, *arguments))
+
+        return ask
+
+
 class SessionDouble:
     """Stands where a `DebugSession` stands: holds a state that the test wrote, and notes what it is asked."""
 
@@ -48,6 +73,7 @@ class SessionDouble:
         self.waiting: list[tuple[str, float]] = []
         self.subscribers: list[Callable[[Change], None]] = []
         self.answers: dict[str, Any] = {}
+        self.threads = ThreadsDouble(self.asked)
 
     def subscribe(self, subscriber: Callable[[Change], None]) -> Callable[[], None]:
         self.subscribers.append(subscriber)

@@ -218,9 +218,9 @@ ACTIONS: tuple[Action, ...] = (
            "Stack", "toggle_python", needs=Need.SESSION | Need.STOPPED),
     # Threads
     Action("threads.freeze", ("space",), "freeze", "Hold a thread while the others run, or let it go (non-stop)",
-           "Threads", "freeze", "threads", needs=Need.RUN_CONTROL, hinted=True),
-    Action("threads.non-stop", ("m",), "non-stop", "Stop threads one by one or all together; before the program runs",
-           "Threads", "non_stop", "threads", needs=Need.RUN_CONTROL, hinted=True),
+           "Threads", "freeze", "threads", needs=Need.RUN_CONTROL),
+    Action("threads.non-stop", ("m",), "non-stop", "Stop threads one by one or together; before the program runs",
+           "Threads", "non_stop", "threads", needs=Need.RUN_CONTROL),
     Action("threads.all", ("escape",), "all", "Show all threads again after a search", "Threads", "show_all",
            "threads"),
     # Findings
@@ -319,6 +319,10 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     return ""
 
 
+_PALETTE_KEYS = next(action.keys for action in ACTIONS if action.id == "palette")
+"""What leads to an action that has no key of its own."""
+
+
 def key_table() -> str:
     """Every key as Markdown tables, for the README."""
     lines: list[str] = []
@@ -327,7 +331,7 @@ def key_table() -> str:
         lines += [f"**{group}**", "", "| key | does |", "|---|---|"]
         for action in ACTIONS:
             if action.group == group:
-                keys = " ".join(f"`{key_label(key)}`" for key in action.keys)
+                keys = " ".join(f"`{key_label(key)}`" for key in action.keys or _PALETTE_KEYS)
                 lines.append(f"| {keys} | {action.description} |")
         lines.append("")
     return "\n".join(lines)

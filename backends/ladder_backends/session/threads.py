@@ -264,29 +264,37 @@ class SessionThreads:
         if before is not None and before != thread:
             await self._announce(before, thread, state.run_detail if state.threads.non_stop else "")
 
-    async def freeze(self, thread: int) -> None:
-        """Hold a thread when the others go on, or let it go again."""
+    @property
+    def available(self) -> bool:
+        """The engine tells of threads."""
+        return self._facet is not None
+
+    def any_runs(self) -> bool:
+        """Some thread runs, whether it has the focus or not."""
+        facet = self._facet
+        return facet is not None and facet.any_runs()
+
+    async def freeze(self, *threads: int) -> None:
+        """Hold threads when the others go on, or let them go again where all of them are held."""
         facet, seen = self._facet, self._state.threads
         if facet is None:
             return
         if not seen.non_stop:
             self._follower.notice(
-                "all threads stop and run together here: a single one can be frozen in non-stop, "
+                "all threads stop and run together here: single ones can be frozen in non-stop, "
                 "chosen before the program runs; what can be done now is to let only the focused one run",
                 "warning",
             )
             return
-        if thread in seen.frozen:
-            seen.frozen -= {thread}
-            if thread in self._ran_before:
-                await facet.go_on((thread,))
+        if seen.frozen.issuperset(threads):
+            seen.frozen -= set(threads)
+            await facet.go_on([thread for thread in threads if thread in self._ran_before])
         else:
-            self._ran_before.discard(thread)
-            if facet.standing(thread) is None:
-                self._ran_before.add(thread)
-            seen.frozen |= {thread}
-            if thread in self._ran_before:
-                await facet.hold((thread,))
+            fresh = set(threads) - seen.frozen
+            running = {thread for thread in fresh if facet.standing(thread) is None}
+            self._ran_before = (self._ran_before - fresh) | running
+            seen.frozen |= fresh
+            await facet.hold(sorted(running))
         self._look_again()
 
     async def run_alone(self) -> None:

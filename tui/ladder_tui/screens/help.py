@@ -6,7 +6,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from ladder_tui.actions import ACTIONS, key_label
+from ladder_tui.actions import ACTIONS, key_label, key_of
 from ladder_tui.panes import PANES
 from ladder_tui.theming import Palette
 from ladder_tui.widgets.line_view import LineView, Title
@@ -42,7 +42,8 @@ def _rows() -> list[Row]:
         rows += [Row(), Row((Cell("  "), Cell(group, "strong")))]
         for action in ACTIONS:
             if action.group == group:
-                keys = "  ".join(key_label(key) for key in action.bound)
+                # What has no key of its own is found by name.
+                keys = "  ".join(key_label(key) for key in action.bound) or f"{key_of('palette')} …"
                 rows.append(Row((Cell(f"    {keys:<18}", "key"), Cell(action.description))))
     rows += [Row(), Row((Cell("  "), Cell("Panes, after w", "strong")))]
     rows += [Row((Cell(f"    {'w ' + entry.letter:<18}", "key"), Cell(entry.name))) for entry in PANES.values()]

@@ -114,15 +114,29 @@ class StatusBar(LineView, can_focus=False):
 
     def _focus(self, debug: DebugState) -> list[Cell]:
         focus = debug.focus
-        if focus is None or debug.run not in _STANDING:
+        some_stand = debug.run is Run.RUNNING and (debug.threads.non_stop or debug.threads.alone)
+        if focus is None or not (debug.run in _STANDING or some_stand):
             return []
-        cells = [Cell("  "), Cell(self._where(focus), "focus")]
+        cells = [Cell("  "), Cell(self._where(focus), "focus"), *self._among(debug)]
         if debug.asked is not None:
             if focus.satisfies(debug.asked):
                 cells.append(Cell(" · asked = reached" if self.size.width >= 100 else " =", "ok"))
             else:
                 asked = self._where(debug.asked)
                 cells.append(Cell(f" ≠ asked {asked}", "fault"))
+        return cells
+
+    def _among(self, debug: DebugState) -> list[Cell]:
+        """Of how many threads the focused one is, where they are several, and whether only it runs."""
+        seen, focus = debug.threads, debug.focus
+        if focus is None or focus.index("thread") is None or seen.count < 2:
+            return []
+        wide = self.size.width >= 100
+        cells = [Cell(f" of {seen.count:,}" if wide else f"/{seen.count:,}", "muted")]
+        if seen.alone:
+            cells.append(Cell(" · only this thread runs" if wide else " alone", "warn"))
+        elif seen.non_stop:
+            cells.append(Cell(" · non-stop" if wide else " non-stop", "warn"))
         return cells
 
     def _where(self, focus: Focus) -> str:

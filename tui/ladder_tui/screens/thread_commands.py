@@ -1,0 +1,32 @@
+"""What the workspace's keys do with threads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from ladder_tui.screens.workspace import Workspace
+
+
+class ThreadCommands(Screen[None]):
+    """Actions on all threads of the target, whichever pane is shown."""
+
+    def action_run_alone(self) -> None:
+        """Let only the focused thread run, or all of them again."""
+        home = cast("Workspace", self)
+        if not home._refused("run_alone") and (session := home.ladder.active) is not None:
+            home.ladder_app.work(session.threads.run_alone())
+
+    def action_all_threads_go_on(self) -> None:
+        """Let every thread go on that is not frozen."""
+        home = cast("Workspace", self)
+        if not home._refused("all_threads_go_on") and (session := home.ladder.active) is not None:
+            home.ladder_app.work(session.threads.all_go_on())
+
+    def action_all_threads_hold(self) -> None:
+        """Stop every thread."""
+        home = cast("Workspace", self)
+        if not home._refused("all_threads_hold") and (session := home.ladder.active) is not None:
+            home.ladder_app.work(session.threads.all_hold())
