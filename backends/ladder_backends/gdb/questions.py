@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ladder_backends.errors import CommandFailed, DeadlinePassed, NotRecorded
+from ladder_backends.gdb.bounded import BoundedQuestions
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import (
     arguments_of,
     frame_of,
     instructions_of,
     rows_of,
+    seen_inside,
     variable_of,
     with_value,
 )
@@ -51,6 +53,8 @@ _SLICE = 100
 """Elements that are read of an array too large to be read whole."""
 
 _TIMED_OUT = "timed out"
+_INTERRUPTED = "Quit"
+"""An engine's error for what was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,9 @@ class Engine(Protocol):
     async def command(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
         """Send an MI command."""
 
+    async def cli_text(self, text: str, *, deadline: float | None = 10.0) -> str:
+        """Run a command of the engine's command line; what it printed."""
+
     def at_thread(self) -> str:
         """Options for the focused thread."""
 
@@ -76,6 +83,13 @@ class Engine(Protocol):
 
     def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
         """Commands that put limits on printed values for a question of ours, and those that take them off again."""
+
+    def pending(self) -> Sequence[tuple[str, float]]:
+        """Commands without an answer, oldest first: text and age in seconds."""
+
+    @property
+    def console_works(self) -> bool:
+        """A command that a user typed is being worked on."""
 
     def interrupt_engine(self) -> None:
         """Interrupt the engine's own work."""
@@ -86,6 +100,7 @@ class Questions:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._bounded = BoundedQuestions(engine)
 
     async def frames(self, start: int, count: int) -> FrameWindow:
         """Frames `start` to `start + count - 1`; one more is asked for to learn whether the stack goes on."""
@@ -109,9 +124,7 @@ class Questions:
     async def frames_with_arguments(self, start: int, count: int) -> FrameWindow:
         """Like `frames`, each with its arguments; those of aggregate type have no value."""
         ask = f"-stack-list-arguments{self._engine.at_thread()} --simple-values {start} {start + count - 1}"
-        window, answer = await asyncio.gather(
-            self.frames(start, count), self._engine.command(ask), return_exceptions=True
-        )
+        window, answer = await asyncio.gather(self.frames(start, count), self._limited(ask), return_exceptions=True)
         if isinstance(window, BaseException):
             raise window
         if isinstance(answer, BaseException):
@@ -128,7 +141,7 @@ class Questions:
         """Arguments and locals: scalars in one answer, then the aggregates on screen within `VALUE_BUDGET`."""
         try:
             place = await self._engine.at_frame(frame_level)
-            answer = await self._engine.command(f"-stack-list-variables{place} --simple-values")
+            answer = await self._variables(place)
         except CommandFailed as refused:
             if any(words in refused.what for words in _NOTHING_THERE):
                 return VariableWindow(frame_level=frame_level)
@@ -147,7 +160,25 @@ class Questions:
             for position, value in zip(asked, await self._values(names, place), strict=True):
                 variables[position] = _valued(variables[position], value)
             await self._slice_large(variables, place)
-        return VariableWindow(tuple(variables), frame_level, more=len(rows) > limit)
+        aggregates = set(asked)
+        return VariableWindow(
+            tuple(seen_inside(one, position in aggregates) for position, one in enumerate(variables)),
+            frame_level,
+            more=len(rows) > limit,
+        )
+
+    async def _variables(self, place: str) -> ResultRecord:
+        """Names and types, values of scalars; of references only where they do not take too long."""
+        try:
+            return await self._limited(f"-stack-list-variables{place} --simple-values")
+        except CommandFailed as refused:
+            if refused.what != _INTERRUPTED:
+                raise
+            return await self._engine.command(f"-stack-list-variables{place} --no-values")
+
+    async def _limited(self, text: str) -> ResultRecord:
+        """A question that prints values: references to whatever they refer to, by anybody's printers."""
+        return await self._bounded.ask(text, VALUE_BUDGET, *self._engine.print_limits())
 
     async def evaluate(self, expression: str, frame_level: int) -> Variable:
         """The value of an expression in a frame; errors are the engine's."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ladder_backends.gdb.type_names import short_type
 from ladder_backends.mi.records import Value
 from ladder_backends.model.frame import Frame, Place
 from ladder_backends.model.grid import Instruction
@@ -104,9 +106,35 @@ def cut_value(value: str) -> tuple[str, bool]:
     return value[: VALUE_LIMIT - 1] + "…", True
 
 
+_REFERRED = re.compile(r"@0x[0-9a-f]+: ")
+_POINTER = re.compile(r"(?:\(.*\) )?0x[0-9a-f]*[1-9a-f]")
+_TEXT = re.compile(r'(?:0x[0-9a-f]+ (?:<.*> )?)?[LuU]?"')
+_NOT_LOOKED_INTO = re.compile(r"(?:(?:const|volatile) )*void (?:const )?\*|.*\(\*")
+
+
+def seen_inside(variable: Variable, aggregate: bool) -> Variable:
+    """A row of a variable list that says whether it can be looked into, as far as its type and value tell.
+
+    Args:
+        variable: What a reference refers to has its address before it, which is left out.
+        aggregate: The engine gives its value only where it is asked for by name.
+    """
+    value = _REFERRED.sub("", variable.value, count=1) if variable.type.endswith("&") else variable.value
+    text = _TEXT.match(value) is not None
+    if aggregate or variable.type.endswith("&"):
+        inside = (aggregate or "{" in value) and not text
+        inside = inside or (aggregate and variable.type.endswith("]"))
+    else:
+        inside = _POINTER.match(value) is not None and not _NOT_LOOKED_INTO.match(variable.type)
+        inside = inside and ("*" in variable.type or not variable.type.endswith("int"))
+    if not text and not inside and value is variable.value:
+        return variable
+    return replace(variable, value=value, children=inside, kind="string" if text else "")
+
+
 def variable_of(row: Mapping[str, Value]) -> Variable:
     """A row of a variable list; an aggregate without a value has an empty one."""
-    type_name = cut_value(text_of(row.get("type")))[0]
+    type_name = short_type(cut_value(text_of(row.get("type")))[0])
     variable = Variable(text_of(row.get("name")), "", type_name, is_argument=row.get("arg") == "1")
     return with_value(variable, row.get("value"))
 

@@ -19,6 +19,8 @@ class Variable:
         error: Why the value cannot be read, or an empty string.
         path: An expression that names the value in its frame; the name where empty.
         children: It has members, elements or a target that can be looked into.
+        kind: `string` for what a person reads as text, `static` for a member of the class as such, `base` for the
+            part of an object that belongs to a base class; else empty.
     """
 
     name: str
@@ -31,6 +33,12 @@ class Variable:
     provenance: Provenance = Provenance.ENGINE
     path: str = ""
     children: bool = False
+    kind: str = ""
+
+    @property
+    def expression(self) -> str:
+        """What names the value to the engine."""
+        return self.path or self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +54,22 @@ class VariableWindow:
     variables: tuple[Variable, ...] = ()
     frame_level: int = 0
     more: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildWindow:
+    """Some children of a value.
+
+    Attributes:
+        start: Number of the first one.
+        more: There are others behind them.
+        total: How many there are, or None where that is not known without counting.
+        note: Why there are none, or not as many as were asked for.
+    """
+
+    children: tuple[Variable, ...] = ()
+    start: int = 0
+    more: bool = False
+    total: int | None = None
     note: str = ""
