@@ -33,6 +33,13 @@ def test_flag_before_environment_before_file(monkeypatch: pytest.MonkeyPatch) ->
     assert (settings.theme, settings.origins["theme"]) == ("from-flag", "--theme")
 
 
+def test_threads_stop_together_unless_the_file_says_otherwise() -> None:
+    assert not load_settings().non_stop
+    write("non_stop = true\n")
+    assert load_settings().non_stop
+    assert load_settings().origins["non_stop"] == "config.toml"
+
+
 def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     write('source_roots = ["~/src"]\n[engines]\ngdb = "/opt/gdb"\n[keys]\n"run.next" = "n,f10"\n')
     settings = load_settings()
@@ -50,6 +57,7 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         ('colour = "red"', "colour is not a setting"),
         ('[engines]\nlldb = "/x"', "engines.lldb is not a setting"),
         ("theme = 3", "theme is of the wrong kind"),
+        ('non_stop = "yes"', "non_stop is of the wrong kind"),
         ("keys = 3", "keys is of the wrong kind"),
         ("[keys]\nnext = 3", "keys.next is of the wrong kind"),
         ("source_roots = [1]", "source_roots is of the wrong kind"),

@@ -31,6 +31,7 @@ class Settings:
         engines: Executables by engine. Variables `LADDER_GDB` and the like, table `[engines]`.
         keys: Keys by action id, as the key table writes them. Table `[keys]`.
         source_roots: Folders in which source files are looked up by name. Key `source_roots`.
+        non_stop: Threads of programs that are started stop one by one. Key `non_stop`.
         log_level: What the log file keeps. Variable `LADDER_LOG`, key `log_level`.
         origins: Where each value comes from: `--theme`, a variable, `config.toml` or `built in`.
     """
@@ -39,6 +40,7 @@ class Settings:
     engines: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     keys: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     source_roots: tuple[str, ...] = ()
+    non_stop: bool = False
     log_level: str = "warning"
     origins: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
 
@@ -61,6 +63,7 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
     engines = reader.texts("engines", known=tuple(ENGINE_VARIABLES))
     keys = reader.texts("keys")
     roots = reader.list_of_text("source_roots")
+    non_stop = reader.flag("non_stop")
     reader.refuse_unknown()
 
     origins: dict[str, str] = {}
@@ -91,12 +94,14 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
             origins[f"engines.{name}"] = variable
         elif name in engines:
             origins[f"engines.{name}"] = "config.toml"
+    origins["non_stop"] = "config.toml" if non_stop is not None else "built in"
     origins["source_roots"] = "config.toml" if roots else "built in"
     return Settings(
         theme=chosen_theme,
         engines=engines,
         keys=keys,
         source_roots=tuple(os.path.expanduser(root) for root in roots),
+        non_stop=bool(non_stop),
         log_level=level,
         origins=origins,
     )
@@ -136,6 +141,12 @@ class _Reader:
         value = self._take(key, "")
         if not isinstance(value, str):
             raise self._wrong(key, "a string")
+        return value
+
+    def flag(self, key: str) -> bool | None:
+        value = self._take(key, None)
+        if value is not None and not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
         return value
 
     def list_of_text(self, key: str) -> tuple[str, ...]:

@@ -118,6 +118,7 @@ class SessionThreads:
 
     def _stopped(self, event: TargetStopped) -> None:
         self._reading.outdated()
+        self._note_mode()
         thread = event.focus.index("thread") if event.focus is not None else None
         if thread is None:
             return
@@ -363,8 +364,13 @@ class SessionThreads:
         frozen = self._stood in self._state.threads.frozen and not kind.anew
         return f"{self._state.threads.called(self._stood or 0)} is frozen: let it go first" if frozen else ""
 
-    def opened(self) -> None:
+    def opened(self, target: Target) -> None:
         """A target was opened: note how its threads stop."""
+        self._note_mode()
+        if isinstance(target, LaunchTarget) and target.non_stop and not self._state.threads.non_stop:
+            self._follower.notice(f"{self._follower.debugger.name} stops all threads together here", "warning")
+
+    def _note_mode(self) -> None:
         facet = self._facet
         self._state.threads.non_stop = facet is not None and facet.non_stop
 

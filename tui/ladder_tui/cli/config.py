@@ -34,6 +34,7 @@ def run(arguments: Namespace) -> int:
     rows: list[tuple[str, object, str]] = [
         ("theme", settings.theme, settings.origins["theme"]),
         ("log_level", settings.log_level, settings.origins["log_level"]),
+        ("non_stop", settings.non_stop, settings.origins["non_stop"]),
         ("source_roots", list(settings.source_roots), settings.origins["source_roots"]),
     ]
     for name in ENGINE_VARIABLES:

@@ -17,6 +17,11 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--stop-at-main", action="store_true", help="stop at the first line of main instead of running on"
     )
+    parser.add_argument(
+        "--non-stop",
+        action="store_true",
+        help="let threads stop one by one, the others run on",
+    )
     add_json(parser)
     add_record(parser)
     add_screen(parser)
@@ -31,7 +36,10 @@ def run(arguments: Namespace) -> int:
         raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
     program, *words = arguments.program
     target = LaunchTarget(
-        program=find_program(program), arguments=tuple(words), stop_at_main=arguments.stop_at_main
+        program=find_program(program),
+        arguments=tuple(words),
+        stop_at_main=arguments.stop_at_main,
+        non_stop=arguments.non_stop,
     )
     refuse_program(target.program)
     if not headless(json_wanted=arguments.json):
