@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineMissing, LadderError
+from ladder_backends.python_frames.detect import interpreter_among
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.sources import SourceFile, SourceFinder
@@ -35,6 +38,9 @@ class Ladder:
     Args:
         source_roots: Folders in which basenames of sources are looked up, besides those of the files opened.
         record: File that engines are recorded to.
+
+    Attributes:
+        non_stop: Threads of programs that are started stop one by one, where the engine can do that.
     """
 
     state: LadderState
@@ -47,6 +53,7 @@ class Ladder:
         self._notifier = Notifier()
         self._leave: dict[str, Callable[[], None]] = {}
         self._sources = SourceFinder(self._roots())
+        self.non_stop = False
         self._dump: GpuDumpTarget | None = None
         self._recordings: tuple[Path, ...] = ()
         self._jumping = asyncio.Lock()
@@ -97,6 +104,8 @@ class Ladder:
         choice = await asyncio.to_thread(choose_debugger, target)
         name = debugger or choice.debugger
         target = target if debugger else choice.target
+        if self.non_stop and name == "gdb" and isinstance(target, LaunchTarget):
+            target = replace(target, non_stop=True)
         if isinstance(target, GpuDumpTarget):
             self._dump = target
             engine = await self._dump_engine()
@@ -179,6 +188,10 @@ class Ladder:
     def source(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
         """Find the source file a tool names; says when it is missing, ambiguous or edited since."""
         return self._sources.find(file, fullname, line)
+
+    async def source_files(self) -> tuple[Path, ...]:
+        """Source files on disk, below the source roots."""
+        return await self._sources.files()
 
     def choose_source(self, file: str, path: Path) -> None:
         """Take the user's answer to an ambiguous or missing source."""
@@ -330,8 +343,22 @@ class Ladder:
         if isinstance(target, CoreTarget):
             program = target.executable
         if program is not None:
-            self._sources = SourceFinder(self._roots(program), built=[program])
+            # An interpreter is not made from what it runs: neither scripts nor extensions lie or age with it.
+            interpreter = interpreter_among([os.path.realpath(program)]) is not None
+            self._sources = (
+                SourceFinder(self._roots(*_scripts(target)))
+                if interpreter
+                else SourceFinder(self._roots(program), built=[program])
+            )
             self._background(self._sources.prepare())
+
+
+def _scripts(target: Target) -> list[Path]:
+    """Files among the arguments of an interpreter: the script first of all."""
+    if not isinstance(target, LaunchTarget):
+        return []
+    folder = target.directory or Path()
+    return [folder / word for word in target.arguments[:8] if word.endswith(".py")]
 
 
 def _size_of(path: Path) -> int:
