@@ -22,6 +22,7 @@ from ladder_backends.model.provenance import Provenance
 
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets import (
+        Build,
         Code,
         Libraries,
         Memory,
@@ -117,7 +118,7 @@ class Debugger(abc.ABC):
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
-        threads, values, registers, memory, code, signals, libraries, source_files, process: Facets; None where the
+        threads, values, registers, memory, code, signals, libraries, source_files, process, build: Facets; None where the
             engine or its target has no such thing. Valid once opened.
     """
 
@@ -138,6 +139,7 @@ class Debugger(abc.ABC):
     libraries: Libraries | None = None
     source_files: SourceFiles | None = None
     process: Process | None = None
+    build: Build | None = None
     python: PythonTarget | None = None
 
     @classmethod

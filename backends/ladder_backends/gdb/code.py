@@ -1,8 +1,8 @@
 """Machine code in windows: forwards by the engine, backwards by looking for where instructions begin.
 
 Instructions of some architectures have different lengths, so that what lies before an address cannot be read from
-there. Where the engine knows the function before it, its start is known too; elsewhere one is disassembled from some
-way back, which falls into step within a few instructions, and counts only if it meets the address exactly.
+there. Where the engine knows the function before it, its start is known too. Elsewhere code is read from some way
+back, which falls into step within a few instructions, and counts only if it meets the address exactly.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarg
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.attaching import Attaching
 from ladder_backends.gdb.code import GdbCode
+from ladder_backends.gdb.build import GdbBuild
 from ladder_backends.gdb.core_check import check_core
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back
@@ -127,6 +128,13 @@ class GdbDebugger(GdbDialect):
                 ) from refused
             raise
 
+    async def interrupt(self) -> None:
+        """Stop the target, or what it was called for, or a busy engine."""
+        if self._held.calling:
+            await self._held.stop_call()
+        else:
+            await super().interrupt()
+
     async def frames(self, start: int, count: int) -> FrameWindow:
         """A window of the focused thread's stack, with the frames' arguments."""
         return await self.questions.frames_with_arguments(start, count)
@@ -152,6 +160,7 @@ class GdbDebugger(GdbDialect):
         await self.start()
         await self._read_symbols(facts)
         self._held.loaded(facts.path)
+        self.build = GdbBuild(self, self.events, str(facts.path))
         if target.non_stop and self.threads is not None:
             await self.threads.set_non_stop(True)
         await self._held.configure(settings)

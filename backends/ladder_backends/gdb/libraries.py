@@ -13,7 +13,8 @@ from ladder_backends.model.library import Library
 from ladder_backends.text import clean_line
 
 _ROW = re.compile(
-    r"^(?:(?P<start>0x[0-9a-f]+)\s+(?P<end>0x[0-9a-f]+)|\s{8,})\s+(?:\d+\s+)?(?P<read>Yes|No)(?P<bare> \(\*\))?\s+(?P<path>\S.*)$"
+    r"^(?:(?P<start>0x[0-9a-f]+)\s+(?P<end>0x[0-9a-f]+)|\s{8,})\s+"
+    r"(?:\d+\s+)?(?P<read>Yes|No)(?P<bare> \(\*\))?\s+(?P<path>\S.*)$"
 )
 _OPERATORS = frozenset(".*+?$")
 _READ_DEADLINE = 300.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -27,6 +28,8 @@ class Rows:
     frames: int = 30
     variables: int = 60
     instructions: int = 0
+    code: Callable[[int, int], Awaitable[tuple[Instruction, ...]]] | None = None
+    """Gives the code where a frame stands, by level and count; the debugger itself where it is None."""
 
 
 @dataclass(slots=True)
@@ -57,7 +60,7 @@ def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus |
         variables=loop.create_task(debugger.variables(level, rows.variables)),
         grid=loop.create_task(ask_grid(debugger, focus)) if device and focus is not None else None,
         instructions=(
-            loop.create_task(ask_instructions(debugger, level, rows.instructions)) if rows.instructions else None
+            loop.create_task(_code(debugger, rows, level)) if rows.instructions else None
         ),
     )
 
@@ -78,6 +81,12 @@ async def ask_grid(debugger: Debugger, focus: Focus) -> Grid:
         blocks=() if isinstance(blocks, BaseException) else tuple(blocks),
         warps=() if isinstance(warps, BaseException) else tuple(warps),
     )
+
+
+async def _code(debugger: Debugger, rows: Rows, level: int) -> tuple[Instruction, ...]:
+    if rows.code is not None:
+        return await rows.code(level, rows.instructions)
+    return await ask_instructions(debugger, level, rows.instructions)
 
 
 async def ask_instructions(debugger: Debugger, level: int, count: int) -> tuple[Instruction, ...]:

@@ -54,7 +54,7 @@ class Breakpoints:
         """The breakpoint that was asked for at a location, or that stands there."""
         file, _, line = location.rpartition(":")
         for binding in self._state.breakpoints:
-            if binding.intent.location == location:
+            if binding.intent.location == location or _lies_at(binding, location):
                 return binding
             if not file or not line.isdigit():
                 continue
@@ -104,6 +104,16 @@ def _program_of(target: Target) -> Path | None:
         except OSError:
             return None
     return None
+
+
+def _lies_at(binding: BreakpointBinding, location: str) -> bool:
+    """Whether a breakpoint lies at the address that a location `*0x401136` names."""
+    if not location.startswith("*0x"):
+        return False
+    try:
+        return int(location[1:], 16) in [int(address, 16) for address in binding.addresses]
+    except ValueError:
+        return False
 
 
 def _same_file(asked: str, file: str, fullname: str) -> bool:

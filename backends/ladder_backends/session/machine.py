@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.errors import LadderError, NotRecorded
 from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.session.code_window import CodeWindow
 from ladder_backends.session.libraries import LibraryList

@@ -65,6 +65,12 @@ class SourceIndex:
                 break
         self._files = files
 
+    def files(self) -> tuple[Path, ...]:
+        """Every file, nearest folders first; call `build` on a thread before."""
+        if self._files is None:
+            self.build()
+        return tuple(path for paths in (self._files or {}).values() for path in paths)
+
     def named(self, name: str) -> tuple[Path, ...]:
         """Files with that basename, each file once however many ways lead to it."""
         if self._files is None:

@@ -1,36 +1,66 @@
-"""Machine code round the selected frame's program counter: SASS or the host's."""
+"""Machine code, mixed with the source it was made of: SASS or the host's."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.contract import Capability
+from ladder_backends.model.breakpoint import BreakpointBinding
+from ladder_backends.model.frame import Place, file_name
+from ladder_backends.model.grid import Instruction
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
+from ladder_tui.panes.code_rows import (
+    FunctionLine,
+    SourceLine,
+    breakpoint_addresses,
+    code_cells,
+    mixed_lines,
+    target_of,
+)
 from ladder_tui.panes.pane import Pane
-from ladder_tui.widgets.line_view import Title
+from ladder_tui.panes.source_gutter import breakpoint_mark
+from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
 
 _ASKED = 64
+_GUTTER = 2
+_RAW_WIDTH = 24
+_NEAR = 4
+"""Rows from an end of what is held at which more is read."""
 
 
 class DisassemblyPane(Pane):
-    """Instructions; they are asked for only while this pane is visible."""
+    """Instructions; they are asked for only while this pane is visible, and read on as it is scrolled.
+
+    Enter on a jump or call goes where it leads, Backspace comes back. `b` and `u` act on the cursor's instruction.
+    """
 
     CURSOR_LIT = False
-    INTEREST = Change.DISASSEMBLY | Change.FRAMES | Change.FOCUS | Change.RUN
+    INTEREST = Change.DISASSEMBLY | Change.FRAMES | Change.FOCUS | Change.RUN | Change.BREAKPOINTS
     BINDINGS: ClassVar = bindings_for("disassembly")
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
         super().__init__(ladder, palette=palette, id=id)
         self._asked_for = ""
+        self._held: tuple[Instruction, ...] = ()
+        self._lines: list[SourceLine | FunctionLine | Instruction] = []
+        self._by_address: dict[int, int] = {}
+        self._breakpoints: dict[int, BreakpointBinding] = {}
+        self._mixed = True
+        self._raw = False
+        self._away = False
+        self._stood: tuple[object, ...] = ()
+        self._trail: list[int] = []
+
+    # Following -------------------------------------------------------------------------------------------------
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
-        """Ask for the code round the program counter where it left what is here."""
+        """Ask for the code round the program counter where it left what is here, and go there."""
         debug, session = self.debug, self.session
         if debug is not None and session is not None and debug.run in (Run.STOPPED, Run.DUMP):
             counter = self._counter
@@ -39,13 +69,41 @@ class DisassemblyPane(Pane):
             if missing and debug.capabilities & Capability.DISASSEMBLE:
                 self._asked_for = counter
                 self.work(session.load_disassembly(_ASKED))
+        self._breakpoints = breakpoint_addresses(debug.breakpoints) if debug is not None else {}
+        stands = (debug.rung, debug.since, self._counter) if debug is not None else ()
+        if stands != self._stood:
+            self._stood, self._away = stands, False
+            self._trail.clear()
+        self._lay_out()
         current = self._current
-        if current >= 0:
-            self.cursor = current
-            self._follow_cursor = False
-            if not self.top <= current < self.top + self.body_height:
-                self.top = max(0, current - self.body_height // 3)
+        if current >= 0 and not self._away:
+            self._stand_at(current)
         self.update()
+
+    def _lay_out(self, *, again: bool = False) -> None:
+        debug = self.debug
+        code = debug.disassembly if debug is not None else ()
+        if code is self._held and not again:
+            return
+        kept = self._lines[self.cursor] if self.cursor < len(self._lines) else None
+        offset = self.cursor - self.top
+        self._held = code
+        self._lines = mixed_lines(code, source=self._mixed)
+        self._by_address = {
+            int(one.address, 16): index for index, one in enumerate(self._lines) if isinstance(one, Instruction)
+        }
+        if isinstance(kept, Instruction) and (row := self._row_of(int(kept.address, 16))) >= 0:
+            # What was read before the first row must not push the others away.
+            self.cursor, self.top = row, max(0, row - offset)
+
+    def _row_of(self, address: int) -> int:
+        return self._by_address.get(address, -1)
+
+    def _stand_at(self, row: int) -> None:
+        self.cursor = row
+        self._follow_cursor = False
+        if not self.top <= row < self.top + self.body_height - 1:
+            self.top = max(0, row - self.body_height // 3)
 
     @property
     def _counter(self) -> str:
@@ -56,39 +114,62 @@ class DisassemblyPane(Pane):
 
     @property
     def _current(self) -> int:
-        debug, counter = self.debug, self._counter
-        if debug is None:
+        counter = self._counter
+        try:
+            return self._row_of(int(counter, 16)) if counter else -1
+        except ValueError:
             return -1
-        return next((index for index, one in enumerate(debug.disassembly) if one.address == counter), -1)
+
+    # Rows ------------------------------------------------------------------------------------------------------
 
     @property
     def row_count(self) -> int:
-        """Instructions."""
-        debug = self.debug
-        return len(debug.disassembly) if debug is not None else 0
+        """Instructions, with the lines between them."""
+        return len(self._lines)
 
     def row(self, index: int) -> Row:
-        """Marker, offset, instruction."""
+        """A breakpoint's mark, the counter's, where it lies, the instruction; or a line of source."""
+        line = self._lines[index]
+        if isinstance(line, FunctionLine):
+            return Row((Cell("  "), Cell(f"<{line.name}>:" if line.name else "…", "function")))
+        if isinstance(line, SourceLine):
+            number, text = line.place.line, self._source_text(line.place)
+            return Row(
+                (Cell(f"{number:>9}  ", "gutter"), Cell(text or file_name(line.place.file), "syntax.comment")),
+                target=line,
+                pinned=1,
+            )
         debug = self.debug
-        assert debug is not None
-        one = debug.disassembly[index]
         current = index == self._current
-        place = f"+{one.offset}" if one.function else one.address
-        return Row(
-            (
-                Cell("▶ " if current else "  ", "current-line"),
-                Cell(f"{place:>6}  ", "current-line" if current else "gutter"),
-                Cell(one.text),
-            ),
-            target=one,
-            pinned=2,
-        )
+        address = int(line.address, 16)
+        binding = self._breakpoints.get(address)
+        outer = debug is not None and debug.selected_frame > 0
+        style = "fault" if current and debug is not None and debug.fault and not outer else "current-line"
+        place = f"+{line.offset}" if line.function else f"{address:#x}"
+        cells = [
+            breakpoint_mark(binding) if binding is not None else Cell(" "),
+            Cell(("▷ " if outer else "▶ ") if current else "  ", style),
+            Cell(f"{place:>6}  ", style if current else "gutter"),
+        ]
+        if self._raw:
+            cells.append(Cell(f"{line.raw:<{_RAW_WIDTH}} ", "muted"))
+        return Row((*cells, *code_cells(line.text)), target=line, pinned=3)
+
+    def _source_text(self, place: Place) -> str:
+        lines = self.ladder.source(place.file, place.fullname).lines
+        return lines[place.line - 1].strip() if 0 < place.line <= len(lines) else ""
+
+    def is_marked(self, index: int) -> bool:
+        """The cursor shows where it is not on the current instruction, which has a marker of its own."""
+        return index == self.cursor != self._current
 
     def title(self) -> Title:
-        """The function."""
-        debug = self.debug
-        name = debug.disassembly[0].function if debug is not None and debug.disassembly else ""
-        return Title(self.pane_name, (Cell(name, "muted"),) if name else (), self.tab_cells())
+        """The function, and where in memory."""
+        line = self._instruction_at(self.cursor)
+        if line is None:
+            return Title(self.pane_name, (), self.tab_cells())
+        name = line.function or line.address
+        return Title(self.pane_name, (Cell(name, "muted"),), self.tab_cells())
 
     def empty_text(self) -> str:
         """Why there is none."""
@@ -97,7 +178,123 @@ class DisassemblyPane(Pane):
             return nowhere
         if debug is not None and not debug.capabilities & Capability.DISASSEMBLE:
             return "this target has no machine code to show"
+        counter = self._counter
+        if counter and counter == self._asked_for:
+            return f"no readable code at {counter}"
         return "no instructions yet"
+
+    def _instruction_at(self, index: int) -> Instruction | None:
+        """The instruction of a row, or the next one below it."""
+        for line in self._lines[index : index + 3]:
+            if isinstance(line, Instruction):
+                return line
+        return None
+
+    # Moving ----------------------------------------------------------------------------------------------------
+
+    def cursor_moved(self) -> None:
+        """Read on where the end of what is held comes near."""
+        self._read_on()
+
+    def scroll_rows(self, count: int) -> None:
+        """The wheel reads on as well."""
+        super().scroll_rows(count)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        session = self.session
+        if session is None or not self._held or self.not_standing():
+            return
+        low, high = min(self.cursor, self.top), max(self.cursor, self.top + self.body_height)
+        if low <= _NEAR:
+            self.work(session.machine.code.extend(forward=False))
+        if high >= len(self._lines) - _NEAR:
+            self.work(session.machine.code.extend(forward=True))
+
+    def go(self, place: str) -> None:
+        """Show the code at an address or symbol, until the target moves."""
+        self.work(self._go(place, remember=True))
+
+    async def _go(self, place: str, *, remember: bool) -> None:
+        session = self.session
+        if session is None:
+            return
+        here = self._instruction_at(self.cursor)
+        address = await session.machine.code.go(place)
+        if address is None:
+            return
+        if remember and here is not None:
+            self._trail.append(int(here.address, 16))
+        self._away = True
+        self._lay_out()
+        row = self._row_of(address)
+        if row >= 0:
+            self._stand_at(row)
+        self.update()
+
+    def ask_place(self) -> bool:
+        """Ask for an address or symbol to show the code of."""
+        self.ladder_app.workspace.prompt.ask("code at", self._ask_go, placeholder="an address or a symbol")
+        return True
+
+    def _ask_go(self, text: str) -> None:
+        if text.strip():
+            self.go(text.strip())
+
+    # Acting ----------------------------------------------------------------------------------------------------
+
+    def location_at_cursor(self) -> str:
+        """`*0x401136` of the cursor's instruction, or an empty string."""
+        line = self._instruction_at(self.cursor)
+        return f"*{int(line.address, 16):#x}" if line is not None else ""
+
+    def activate(self, hit: Hit) -> None:
+        """A click in the gutter sets or takes away a breakpoint; Enter follows a jump, a call, or a source line."""
+        if isinstance(hit.target, SourceLine):
+            place = hit.target.place
+            if hit.column is None:
+                self.ladder_app.workspace.show_source(place.file, place.line, place.fullname)
+            return
+        if not isinstance(hit.target, Instruction) or self.session is None:
+            return
+        if hit.column is not None:
+            if 0 <= hit.column < _GUTTER:
+                self.work(self.session.toggle_breakpoint(f"*{int(hit.target.address, 16):#x}"))
+            return
+        target = target_of(hit.target)
+        if target is None:
+            self.ladder_app.say("this instruction leads nowhere else that its text tells", "information")
+        else:
+            self.go(f"{target.address:#x}")
+
+    def action_back(self) -> None:
+        """Back to where a jump or call was followed from."""
+        if not self._trail:
+            self.ladder_app.say("code: nothing to go back to", "information")
+            return
+        self.work(self._go(f"{self._trail.pop():#x}", remember=False))
+
+    def action_here(self) -> None:
+        """Back to where the target stands."""
+        session = self.session
+        self._away = False
+        self._trail.clear()
+        if self._current >= 0:
+            self._stand_at(self._current)
+            self.update()
+        elif session is not None and not self.not_standing():
+            self.work(session.load_disassembly(_ASKED))
+
+    def action_mixed(self) -> None:
+        """Show source lines between the instructions, or instructions alone."""
+        self._mixed = not self._mixed
+        self._lay_out(again=True)
+        self.update()
+
+    def action_raw(self) -> None:
+        """Show the bytes of instructions, or hide them."""
+        self._raw = not self._raw
+        self.repaint()
 
     def action_source(self) -> None:
         """Back to the source."""

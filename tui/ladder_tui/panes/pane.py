@@ -102,6 +102,18 @@ class Pane(LineView):
             Run.DEAD: f"the engine is gone; {key_of('run.continue')} starts it again",
         }.get(run, "")
 
+    def location_at_cursor(self) -> str:
+        """The place in the code under the cursor, as engines write it; empty where this pane shows none."""
+        return ""
+
+    def expression_at_cursor(self) -> str:
+        """What is under the cursor as an expression of the selected frame; empty where it is none."""
+        return ""
+
+    def ask_place(self) -> bool:
+        """Ask for a place of this pane's own kind to go to; False where a line of source is meant."""
+        return False
+
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Look at the state again; called in the loop turn of the change, only while visible."""
         self.update()

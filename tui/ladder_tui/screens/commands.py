@@ -14,6 +14,7 @@ from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.layouts import layout_for, slots_of
+from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell
@@ -70,7 +71,7 @@ def _asks(debug: DebugState) -> bool:
     return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
-class Commands(ThreadCommands, Screen[None]):
+class Commands(ThreadCommands, MachineCommands, Screen[None]):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")
@@ -186,8 +187,7 @@ class Commands(ThreadCommands, Screen[None]):
         home = self._home
         if self._refused("until"):
             return
-        source, session = self._source, home.ladder.active
-        location = source.location_at_cursor() if source is not None else ""
+        location, session = self.location_at_cursor(), home.ladder.active
         if not location or session is None:
             self._say("until: no source line is selected")
             return
@@ -198,8 +198,7 @@ class Commands(ThreadCommands, Screen[None]):
         home = self._home
         if self._refused("toggle_breakpoint"):
             return
-        source, session = self._source, home.ladder.active
-        location = source.location_at_cursor() if source is not None else ""
+        location, session = self.location_at_cursor(), home.ladder.active
         if not location or session is None:
             self._say("break: no source line is selected")
             return
@@ -265,6 +264,8 @@ class Commands(ThreadCommands, Screen[None]):
 
     def action_goto(self) -> None:
         """Ask for a line or a place in the grid."""
+        if self.asks_place():
+            return
         self._home.prompt.ask("go to", self._go_to, placeholder="line, or block and thread: 3,0,0 240,0,0")
 
     def _go_to(self, text: str) -> None:

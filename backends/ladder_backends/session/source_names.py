@@ -1,0 +1,120 @@
+"""The names of all source files, and those of them that fit what was typed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder_backends.errors import LadderError
+from ladder_backends.session.state import Run
+from ladder_backends.session.why_none import why_none
+from ladder_backends.text import clean_line
+
+if TYPE_CHECKING:
+    from ladder_backends.session.debug_session import DebugSession
+
+_SLICE = 4_000
+"""Names that are compared between two looks at the keys."""
+_FOREIGN = ("/usr/", "/opt/", "/build/", "/lib", "/rustc/", "<", "./", "../")
+"""Where sources lie that few people mean to open first."""
+
+
+class _Name(NamedTuple):
+    """A name and the parts of it that are compared."""
+
+    whole: str
+    path: str
+    base: str
+    foreign: bool
+
+
+class SourceNames:
+    """Names from the debug information, read once when they are first needed, and of files on disk.
+
+    Attributes:
+        note: Why the engine's are missing or not all there, or an empty string.
+        complete: The engine's have been asked for, whatever came of it.
+    """
+
+    def __init__(self, session: DebugSession | None) -> None:
+        self._session = session
+        self._names: dict[str, _Name] = {}
+        self._stopping: asyncio.Task[None] | None = None
+        self.note = ""
+        self.complete = session is None
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Add files that lie on disk."""
+        self._take(paths)
+
+    async def read(self) -> None:
+        """Ask the engine for its list; cancelling it interrupts the engine's work on it."""
+        session = self._session
+        facet = session.debugger.source_files if session is not None else None
+        if facet is None or session is None:
+            self.note, self.complete = "this engine lists no source files", True
+            return
+        try:
+            self._take(await facet.names())
+            self.note = "the list was cut: there are more" if facet.cut else ""
+        except asyncio.CancelledError:
+            if session.state.run is not Run.RUNNING:
+                # The engine would go on working on what nobody waits for; an interrupt of a target that runs would
+                # stop that one instead.
+                self._stopping = asyncio.get_running_loop().create_task(session.debugger.interrupt())
+            raise
+        except LadderError as error:
+            self.note = why_none(error)
+        self.complete = True
+
+    def _take(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self._names:
+                path = name.lower()
+                self._names[name] = _Name(name, path, path.rsplit("/", 1)[-1], name.startswith(_FOREIGN))
+
+    async def matching(self, words: str, most: int) -> tuple[Sequence[str], int]:
+        """The names that match best, best first, at most `most` of them; and how many match at all.
+
+        Every word must match: the name of the file, better its beginning, or else its path; as text, or with other
+        characters between its letters.
+        """
+        patterns = [(word, re.compile(".*?".join(map(re.escape, word)))) for word in words.lower().split()]
+        found: list[tuple[int, bool, int, str]] = []
+        for number, name in enumerate(tuple(self._names.values())):
+            score = _score(name, patterns)
+            if score is not None:
+                found.append((score, name.foreign, len(name.base), name.whole))
+            if number % _SLICE == _SLICE - 1:
+                await asyncio.sleep(0)
+        found.sort()
+        return [whole for _, _, _, whole in found[:most]], len(found)
+
+
+def _score(name: _Name, patterns: Sequence[tuple[str, re.Pattern[str]]]) -> int | None:
+    """How badly a name fits, 0 best; None where it does not."""
+    score = 0
+    for word, letters in patterns:
+        if word in name.base:
+            score += 0 if name.base == word else 1 if name.base.startswith(word) else 2
+        elif word in name.path:
+            score += 3
+        elif letters.search(name.base):
+            score += 4
+        elif letters.search(name.path):
+            score += 5
+        else:
+            return None
+    return score
+
+
+def readable(paths: Iterable[os.PathLike[str]]) -> list[str]:
+    """Paths on disk as names, without those that a screen cannot show as they are."""
+    names = (os.fspath(path) for path in paths)
+    return [name for name in names if clean_line(name) == name]

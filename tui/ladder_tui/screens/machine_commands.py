@@ -1,0 +1,74 @@
+"""What the workspace's keys do with memory, machine code and source files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from ladder_backends.session.source_names import SourceNames
+
+if TYPE_CHECKING:
+    from ladder_tui.panes.pane import Pane
+    from ladder_tui.screens.workspace import Workspace
+
+
+class MachineCommands(Screen[None]):
+    """Actions on the machine below the source, whichever pane is shown."""
+
+    _source_names: tuple[object, SourceNames] | None = None
+
+    @property
+    def _focused_pane(self) -> Pane | None:
+        focused = self.focused
+        return cast("Workspace", self).panes.get(focused.id or "") if focused is not None else None
+
+    def show_memory(self, expression: str) -> None:
+        """Show memory where an expression of the selected frame points."""
+        from ladder_tui.panes.memory_pane import MemoryPane
+
+        pane = cast("Workspace", self).show_pane("memory")
+        if isinstance(pane, MemoryPane):
+            pane.show(expression)
+
+    def action_memory(self) -> None:
+        """Ask where to look; the value under the cursor is offered."""
+        home = cast("Workspace", self)
+        if home._refused("memory"):
+            return
+
+        def give(text: str) -> None:
+            if text.strip():
+                self.show_memory(text.strip())
+
+        pane = self._focused_pane
+        initial = pane.expression_at_cursor() if pane is not None else ""
+        home.prompt.ask("memory at", give, initial=initial, placeholder="an address or expression")
+
+    def action_open_source(self) -> None:
+        """Choose a source file and show it; the target stays where it is."""
+        from ladder_tui.screens.open_source import SourceScreen
+
+        home = cast("Workspace", self)
+        session = home.ladder.active
+        engine = session.debugger if session is not None else None
+        # What a program that does not run yet knows of is not all: its libraries come later.
+        key = (engine, session.machine.stop > 0 if session is not None else False)
+        if self._source_names is None or self._source_names[0] != key:
+            self._source_names = key, SourceNames(session)
+
+        def chosen(name: str | None) -> None:
+            if name:
+                home.show_source(name, 1, name if name.startswith("/") else "")
+
+        home.app.push_screen(SourceScreen(home.ladder, self._source_names[1], home.palette), chosen)
+
+    def asks_place(self) -> bool:
+        """Let the pane with the focus ask for a place of its own kind; False where it has none."""
+        pane = self._focused_pane
+        return pane is not None and pane.ask_place()
+
+    def location_at_cursor(self) -> str:
+        """The place under the cursor of the pane with the focus, as engines write it; else that of the source."""
+        panes = (self._focused_pane, cast("Workspace", self).panes.get("source"))
+        return next((place for pane in panes if pane is not None and (place := pane.location_at_cursor())), "")
