@@ -27,11 +27,11 @@ _PLUMBING = re.compile(
     | wrap_\w+func\w* | vectorcall_\w+ | call_(?:un)?(?:bound|method|attribute)\w*
     | _?PyObject_(?:Fast)?Call\w* | _?PyObject_(?:Make)?TpCall\w* | _?PyObject_Vectorcall\w* | _?PyVectorcall_\w+
     | _?PyStack_\w+ | object_vacall | callmethod | _?PyObject_VaCall\w* | PyEval_CallObject\w*
-    | PyIter_Next | slot_\w+ | type_call | gen_(?:send\w*|iternext\w*|iterator\w*|close\w*|throw\w*)
+    | PyIter_Next | PyIter_Send | slot_\w+ | type_call | gen_(?:send\w*|iternext\w*|iterator\w*|close\w*|throw\w*)
     | PyGen_am_send | _?PyGen_\w+ | coro_\w+ | partial_(?:vectorcall|call)\w* | property_descr_\w+
     | builtin_exec\w* | builtin_eval\w* | builtin___build_class__ | context_run
     | run_mod | run_eval_code_obj | pyrun_\w+ | pythonrun_\w+ | _?PyRun_\w+
-    | pymain_\w+ | Py_RunMain | Py_BytesMain | Py_Main | thread_run | t_bootstrap | pythread_wrapper
+    | pymain_\w+ | Py_RunMain | Py_BytesMain | Py_Main | _Py_UnixMain | thread_run | t_bootstrap | pythread_wrapper
     )(?:\.\w+)*""",
     re.VERBOSE,
 )

@@ -25,6 +25,7 @@ _FRAME = re.compile(
 )
 _UNREADABLE = re.compile(r"#\d+ \((?:unable to read|frame information optimized out)")
 _NAME = re.compile(r"(?:^|, )(?P<name>[A-Za-z_]\w*)=")
+_TRUNCATED = "...(truncated)"
 _AUTO_LOAD = Path("/usr/share/gdb/auto-load")
 
 
@@ -85,8 +86,8 @@ def frames_of(text: str) -> tuple[tuple[PythonFrame, ...], bool]:
 
 def variables_of(text: str) -> tuple[Variable, ...]:
     """The variables of one line, `self=<Layer at remote 0x7f>, x=0)`; the script cuts long lines itself."""
-    cut = not text.endswith(")")
-    text = text.removesuffix(")").removesuffix("...(truncated)")
+    cut = text.endswith(_TRUNCATED) or not text.endswith(")")
+    text = text.removesuffix(_TRUNCATED) if cut else text.removesuffix(")")
     starts = [match for match in _NAME.finditer(text) if _is_top(text, match.start())]
     variables = []
     for position, match in enumerate(starts):

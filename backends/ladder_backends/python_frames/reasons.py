@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ladder_backends.errors import LadderError
+from ladder_backends.python_frames.detect import interpreter_of
 from ladder_backends.text import clean_line
 
 WHAT = "no Python frames"
@@ -42,9 +43,14 @@ def unreadable(pid: int, said: str, status: int) -> PythonUnreadable:
     if not Path(f"/proc/{pid}").exists():
         return PythonUnreadable(WHAT, f"process {pid} has ended")
     text = said.lower()
-    refused = _refusal(pid) if "permission" in text or "not permitted" in text or "os error 1" in text else None
+    refused = _refusal(pid) if "permission" in text or "not permitted" in text else None
     if refused is not None:
         return refused
+    interpreter = interpreter_of(pid)
+    if interpreter is None and os.access(f"/proc/{pid}/maps", os.R_OK):
+        return PythonUnreadable(WHAT, "the process runs no Python that py-spy could find")
+    if interpreter is not None and interpreter.kind == "pypy":
+        return PythonUnreadable(WHAT, "the process runs PyPy, and py-spy reads CPython only")
     for words, why, remedy in _KNOWN:
         if words(text):
             return PythonUnreadable(WHAT, why, remedy)
@@ -69,7 +75,7 @@ _KNOWN: tuple[tuple[Callable[[str], bool], str, str], ...] = (
     ),
     (
         _known("bad address", "os error 14", "input/output error", "failed to copy"),
-        "what py-spy read of the process does not hold together: it runs no Python, or only just starts it",
+        "what py-spy read of the process does not hold together: it only just starts Python, or is ending",
         "let it run on, and stop it again",
     ),
 )

@@ -67,10 +67,10 @@ async def _dump(what: list[str], pid: int, variables: bool, deadline: float) -> 
     begun = time.monotonic()
     try:
         status, out, said = await _output(command, deadline)
-    except OSError as error:
-        raise missing(f"{found.path} does not run: {error.strerror}") from error
     except TimeoutError as late:
         raise PythonUnreadable(WHAT, f"py-spy did not answer within {deadline:g} s", "look again") from late
+    except OSError as error:
+        raise missing(f"{found.path} does not run: {error.strerror}") from error
     if status:
         if not pid:
             raise PythonUnreadable(

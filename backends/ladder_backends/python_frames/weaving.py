@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.python_stack import FoldedFrames, PythonFrame, PythonRow, PythonThread, WovenStack
-from ladder_backends.python_frames.plumbing import loops_of, plumbing_of
+from ladder_backends.python_frames.plumbing import is_loop, loops_of, plumbing_of
 
 _Row = Frame | PythonRow | FoldedFrames
 
@@ -37,8 +37,9 @@ def weave(frames: Sequence[Frame], thread: PythonThread, *, complete: bool) -> W
 
     def end_fold() -> None:
         if fold:
-            # One row that says "1 frame" is no shorter than the frame.
-            rows.append(FoldedFrames(tuple(fold)) if len(fold) > 1 or fold[0].function == "??" else fold[0])
+            # One row that says "1 frame" is no shorter than the frame, unless that says nothing.
+            silent = len(fold) > 1 or fold[0].function == "??" or is_loop(fold[0])
+            rows.append(FoldedFrames(tuple(fold)) if silent else fold[0])
             fold.clear()
 
     for position, frame in enumerate(frames):

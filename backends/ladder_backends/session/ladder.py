@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineMissing, LadderError
+from ladder_backends.model.frame import Place, file_name
 from ladder_backends.python_frames.detect import interpreter_among
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.notifier import Notifier, Subscriber
-from ladder_backends.session.sources import SourceFile, SourceFinder
+from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
 from ladder_backends.session.state import Change, LadderState, Notice, Run
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ SANITIZER = "sanitizer"
 FOLLOW_INTERVAL = 0.25
 """Seconds between two looks at a report that a tool is still writing."""
 _DUMP_RUNG = "cuda-gdb"
+_MOST_LOOKED_AT = 16
 
 
 class Ladder:
@@ -113,10 +115,12 @@ class Ladder:
             engine = await self._engines.take(name)
         session = await self._place(engine, lambda: self._engines.make(name))
         self._look_for_sources(target)
+        session.rebuild.built = self._sources.made_at
         self.switch_rung(engine.rung)
         if choice.notice:
             self.notice(choice.notice)
         await session.open(target, run=run)
+        self._tell_of_edits(session)
         return session
 
     async def open_files(self, paths: tuple[Path, ...]) -> None:
@@ -192,6 +196,34 @@ class Ladder:
     async def source_files(self) -> tuple[Path, ...]:
         """Source files on disk, below the source roots."""
         return await self._sources.files()
+
+    def place_now(self, place: Place) -> Place | None:
+        """Where the line of a place is in the source as it is now; None where it is gone or unclear."""
+        from ladder_backends.session.moved_lines import line_now
+
+        before = self._sources.find(place.file, place.fullname).lines
+        line = line_now(before, self._sources.lines_now(place.file, place.fullname), place.line)
+        return Place(place.file, line, place.fullname) if line is not None else None
+
+    def _tell_of_edits(self, session: DebugSession) -> None:
+        """Say which of the sources that are known at the start are newer than the program."""
+        build, state = session.state.build, session.state
+        if build.program is None or state.run is Run.DEAD:
+            return
+        places = [place for binding in state.breakpoints for place in binding.places]
+        places = [place for place in (state.entry, *places) if place is not None and place.fullname]
+        files = {place.fullname: place for place in places[:_MOST_LOOKED_AT]}.values()
+        edited = [
+            file_name(one.fullname)
+            for one in files
+            if self.source(one.file, one.fullname).state is SourceState.EDITED
+        ]
+        if edited:
+            session.notice(
+                f"{', '.join(edited[:3])} {'was' if len(edited) == 1 else 'were'} edited after "
+                f"{build.program.name} was built — build it again to debug what is written there",
+                "warning",
+            )
 
     def choose_source(self, file: str, path: Path) -> None:
         """Take the user's answer to an ambiguous or missing source."""

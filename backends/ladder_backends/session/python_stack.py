@@ -58,6 +58,7 @@ class PythonStack:
         self._frames: FrameWindow | None = None
         self._thread: PythonThread | None = None
         self._loops: tuple[str, ...] = ()
+        self._exact = False
         self._folder: Path | None = None
         # Before any screen: those see a stack and what is woven into it as one.
         notifier.subscribe(self._changed)
@@ -129,7 +130,7 @@ class PythonStack:
         loops = tuple(frames.frames[position].address for position in loops_of(frames.frames))
         common = min(len(loops), len(self._loops))
         same = loops[:common] == self._loops[:common] and (frames.more or len(loops) == len(self._loops))
-        if common and same:
+        if common and same and self._exact:
             told.woven = self._woven(frames, self._thread)
 
     def _woven(self, frames: FrameWindow, thread: PythonThread) -> WovenStack:
@@ -234,6 +235,7 @@ class PythonStack:
         self._state.frames = self._frames = frames
         self._loops = tuple(frames.frames[position].address for position in loops_of(frames.frames))
         told.woven = self._woven(frames, thread)
+        self._exact = told.woven.exact
         self._notifier.tell(Change.FRAMES)
 
     async def _whole_stack(self, thread: PythonThread) -> FrameWindow:
