@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from ladder_backends.debugger import AttachTarget, Capability, CoreTarget, GpuDu
 from ladder_backends.errors import EngineMissing, TargetInvalid
 from ladder_backends.gdb import GdbDebugger
 from ladder_backends.gdb.core_check import check_core
-from ladder_backends.gdb.process_check import check_process, explain_refusal
+from ladder_backends.gdb.process_check import check_process
 from ladder_backends.gdb.program_check import check_program
 from ladder_backends.model.events import EngineNotice, TargetStopped
 
@@ -147,10 +146,10 @@ async def test_a_bad_target_costs_no_engine(watched, tmp_path) -> None:
     with pytest.raises(TargetInvalid):
         await watched.debugger.open(LaunchTarget(tmp_path / "nothing"))
     assert not watched.debugger.started
-    with pytest.raises(TargetInvalid, match="it is no folder"):
+    with pytest.raises(TargetInvalid, match="there is no such folder"):
         await watched.debugger.open(LaunchTarget(Path("/bin/true"), directory=tmp_path / "nothing"))
-    with pytest.raises(TargetInvalid, match="ends in a newline"):
-        await watched.debugger.open(LaunchTarget(Path("/bin/true"), arguments=("x\n",)))
+    with pytest.raises(TargetInvalid, match="NUL byte"):
+        await watched.debugger.open(LaunchTarget(Path("/bin/true"), arguments=("x\0",)))
     with pytest.raises(TargetInvalid, match="cuda-gdb rung"):
         await watched.debugger.open(GpuDumpTarget(tmp_path / "x"))
 
@@ -223,29 +222,6 @@ async def test_a_core_that_is_cut_says_so(watched, compiled, core, tmp_path) -> 
     with pytest.raises(TargetInvalid, match="gdb cannot open cut: the core is cut after") as refused:
         await watched.debugger.open(CoreTarget(cut, compiled("segfault")))
     assert "\n" not in refused.value.line()
-
-
-def test_processes_that_cannot_be_attached_to(monkeypatch) -> None:
-    with pytest.raises(TargetInvalid, match="it is this console itself"):
-        check_process(os.getpid())
-    with pytest.raises(TargetInvalid, match="there is no such process"):
-        check_process(2**22 + 1)
-    ended = subprocess.Popen(["true"])
-    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-    try:
-        with pytest.raises(TargetInvalid, match="zombie"):
-            check_process(ended.pid)
-    finally:
-        ended.wait(timeout=20)
-    assert "may" not in explain_refusal(1, "No such process.").line()
-    monkeypatch.setattr(os, "geteuid", lambda: 4242)
-    assert "it belongs to user" in explain_refusal(os.getpid(), "ptrace: Operation not permitted.").line()
-
-
-def test_a_container_without_ptrace_gets_its_remedy(monkeypatch) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    line = explain_refusal(os.getpid(), "ptrace: Operation not permitted.").line()
-    assert line.endswith("in a container, start it with `--cap-add SYS_PTRACE`")
 
 
 @pytest.fixture

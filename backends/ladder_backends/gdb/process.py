@@ -55,7 +55,11 @@ class DrivenEngine(Engine, Protocol):
 
 
 class GdbProcess(Process):
-    """The target of a gdb."""
+    """The target of a gdb.
+
+    Attributes:
+        calling: A function of the target is being called.
+    """
 
     def __init__(self, engine: DrivenEngine, events: EventReader) -> None:
         self._engine = engine
@@ -65,6 +69,7 @@ class GdbProcess(Process):
         self._program: Path | None = None
         self._real_path = ""
         self._launched = False
+        self.calling = False
 
     @property
     def pids(self) -> Mapping[str, int]:
@@ -106,13 +111,9 @@ class GdbProcess(Process):
 
     async def kill(self) -> None:
         """`kill`, for each process that is held."""
-        names = sorted(self.pids)
         self._events.processes.ending = "killed"
         try:
-            if len(names) > 1:
-                await self._engine.cli(f"kill inferiors {' '.join(name[1:] for name in names)}")
-            else:
-                await self._engine.cli("kill")
+            await self._engine.cli(f"kill inferiors {self._numbers()}")
         finally:
             self._events.processes.ending = ""
 
@@ -123,13 +124,16 @@ class GdbProcess(Process):
             self._engine.keep_program()
         self._events.processes.ending = f"detached from process {', '.join(map(str, held.values()))}"
         try:
-            if len(held) > 1:
-                await self._engine.cli(f"detach inferiors {' '.join(name[1:] for name in held)}")
-            else:
-                await self._engine.command("-target-detach", deadline=60.0)
+            await self._engine.cli(f"detach inferiors {self._numbers()}", deadline=60.0)
         finally:
             self._events.processes.ending = ""
         return tuple(held.values())
+
+    def _numbers(self) -> str:
+        """Numbers, as gdb has them, of all processes that are held; the one that it speaks of by itself may have ended."""
+        if not self.pids:
+            raise CommandFailed("", "no process is held")
+        return " ".join(name.removeprefix("i") for name in self.pids)
 
     # -- forks
 
@@ -148,6 +152,7 @@ class GdbProcess(Process):
     async def call(self, expression: str, frame_level: int) -> Variable:
         """Evaluate an expression that may run the target."""
         place = await self._engine.at_frame(frame_level)
+        self.calling = True
         try:
             answer = await self._engine.command(
                 f"-data-evaluate-expression{place} {mi_string(expression)}", deadline=None
@@ -158,7 +163,18 @@ class GdbProcess(Process):
                 told.remedy = "finish returns from it, return leaves it"
                 raise told from refused
             raise
+        finally:
+            self.calling = False
         return with_value(Variable(clean_line(expression), ""), answer.results.get("value"))
+
+    async def stop_call(self) -> None:
+        """Interrupt the target in a call: an interrupt of gdb would lose track of a target that is deaf to it."""
+        self._signal(signal.SIGINT)
+        for _ in range(_LOOKS // 4):
+            if not self.calling:
+                return
+            await asyncio.sleep(_LOOK_AGAIN)
+        await self.stop_hard()
 
     async def return_now(self, frame_level: int, value: str) -> Frame | None:
         """`-exec-return`; gdb tells of no stop, so we do."""
@@ -224,9 +240,7 @@ class GdbProcess(Process):
     async def stop_hard(self) -> bool:
         """SIGSTOP to the process; gdb sees it before the process does, and keeps it from it."""
         stops = self._events.stops
-        for pid in self.pids.values():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGSTOP)
+        self._signal(signal.SIGSTOP)
         for _ in range(_LOOKS):
             if self._events.stops != stops:
                 break
@@ -236,6 +250,11 @@ class GdbProcess(Process):
         with contextlib.suppress(CommandFailed):
             await self._engine.cli("queue-signal 0")
         return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        for pid in self.pids.values():
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
 
     # -- backwards
 
