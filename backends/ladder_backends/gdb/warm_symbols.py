@@ -49,9 +49,10 @@ class WarmSymbols:
         Raises:
             TargetInvalid: The user interrupted it.
         """
+        program = f"{objects.root}{objects.executable}"
         for name in _readable(objects):
             if name not in self.names:
-                await self._read(name)
+                await self._read(name, program=name == program)
                 self.names.add(name)
 
     async def drop(self) -> None:
@@ -61,15 +62,16 @@ class WarmSymbols:
                 await self._engine.command(f"-remove-inferior {self._group}")
             self._group = ""
 
-    async def _read(self, name: str) -> None:
+    async def _read(self, name: str, *, program: bool) -> None:
         if not self._group:
             answer = await self._engine.command("-add-inferior")
             group = answer.results.get("inferior")
             if not isinstance(group, str):
                 return
             self._group = group
-        # The prefix keeps links in the name as they are: libraries are shared by name.
-        ask = f"add-symbol-file target:{name} -o 0"
+        # Variables of a program and of a library are told apart in what is shared (copy relocations): gdb aborts
+        # on a program that was read as a library. The prefix keeps links in a library's name: it is shared by name.
+        ask = f"symbol-file {name}" if program else f"add-symbol-file target:{name} -o 0"
         text = f"-interpreter-exec --thread-group {self._group} console {mi_string(ask)}"
         try:
             await self._engine.command(text, deadline=READ_DEADLINE)

@@ -54,9 +54,10 @@ class ProcFiles:
             return ""
 
     def owner(self, pid: int | str) -> int | None:
-        """User id that owns the files of a process: root's where the process may not be looked into."""
+        """User id that owns the files of a process: root's where the process may not be looked into, proc(5)."""
         try:
-            return os.stat(f"{self.root}/{pid}").st_uid
+            # The folder itself keeps its user's.
+            return os.stat(f"{self.root}/{pid}/environ").st_uid
         except OSError:
             return None
 
