@@ -38,6 +38,26 @@ VECTOR_ADD = Path(__file__).parent / "sources/vector_add_oob.cu"
 SEGFAULT = ROOT / "demos/ladder_demos/programs/segfault.c"
 
 
+class StackDouble:
+    """Stands where a session's stack stands, and notes what it is asked."""
+
+    def __init__(self, asked: list[tuple[Any, ...]]) -> None:
+        self.asked = asked
+
+    def cancel(self) -> bool:
+        self.asked.append(("cancel",))
+        return True
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in ("further", "nearer", "innermost", "outermost", "find"):
+            raise AttributeError(name)
+
+        async def ask(*arguments: Any) -> None:
+            self.asked.append((name, *arguments[:1]))
+
+        return ask
+
+
 class ThreadsDouble:
     """Stands where a session's threads stand, and notes what it is asked."""
 
@@ -74,6 +94,7 @@ class SessionDouble:
         self.subscribers: list[Callable[[Change], None]] = []
         self.answers: dict[str, Any] = {}
         self.threads = ThreadsDouble(self.asked)
+        self.stack = StackDouble(self.asked)
 
     def subscribe(self, subscriber: Callable[[Change], None]) -> Callable[[], None]:
         self.subscribers.append(subscriber)

@@ -231,8 +231,12 @@ ACTIONS: tuple[Action, ...] = (
            "expand", "variables", hinted=True),
     Action("variables.forget", ("x",), "forget", "Forget an expression", "Variables", "forget", "variables"),
     # Stack
-    Action("stack.fold", ("space",), "fold", "List the interpreter's own frames here, or hide them again", "Stack",
-           "fold", "stack"),
+    Action("stack.fold", ("space",), "fold", "Hide frames of libraries or the interpreter, or list them again",
+           "Stack", "fold", "stack"),
+    Action("stack.cancel", ("escape",), "cancel", "End a search through the stack, or the way to its end", "Stack",
+           "cancel", "stack"),
+    Action("stack.copy-all", (), "copy all", "Copy the backtrace, as far as it was read", "Stack", "copy_all",
+           "stack", needs=Need.SESSION),
     Action("python.toggle", ("P",), "python", "Weave Python frames into the stack, or take them out; says why not",
            "Stack", "toggle_python", needs=Need.SESSION | Need.STOPPED),
     # Threads

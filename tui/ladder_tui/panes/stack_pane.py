@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
+from ladder_backends.session.own_frames import is_library
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.stack_rows import (
     Entry,
+    LibraryFrames,
     entries_of,
     fold_key,
     index_of,
     launcher_row,
     row_of,
+    row_of_level,
     same_row,
     text_of,
 )
@@ -27,7 +31,6 @@ if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 
-_WINDOW = 64
 _MORE = Row((Cell("   … more", "muted"),), target="more")
 
 
@@ -42,6 +45,7 @@ class StackPane(Pane):
         super().__init__(ladder, palette=palette, id=id)
         self._entries: tuple[Entry, ...] = ()
         self._opened: set[str] = set()
+        self._libraries = True
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Follow the selected frame."""
@@ -50,7 +54,7 @@ class StackPane(Pane):
         self._lay_out()
         if debug is not None and change & (Change.FRAMES | Change.FOCUS):
             selected = (debug.selected_frame, debug.python.selected)
-            stands = (debug.rung, debug.since, debug.focus, selected, debug.frames.start)
+            stands = (debug.rung, debug.since, debug.focus, selected)
             if stands != self._followed:
                 self._followed = stands
                 self._follow_cursor = True
@@ -63,7 +67,9 @@ class StackPane(Pane):
     def _lay_out(self) -> None:
         debug = self.debug
         standing = debug is not None and debug.run is not Run.RUNNING
-        self._entries = entries_of(debug, self._opened) if debug is not None and standing else ()
+        self._entries = (
+            entries_of(debug, self._opened, libraries=self._libraries) if debug is not None and standing else ()
+        )
 
     def _stay(self, before: Entry) -> None:
         row = same_row(self._entries, before)
@@ -121,10 +127,16 @@ class StackPane(Pane):
         """How deep, as far as is known, and who read its Python frames."""
         debug = self.debug
         frames = debug.frames.frames if debug is not None and self._entries else ()
-        count = f"{len(frames)}{'+' if self._more else ''}" if frames else ""
+        more = "+" if self._more else ""
+        count = f"{len(frames)}{more}" if frames else ""
+        if frames and debug is not None and debug.frames.start:
+            count = f"#{frames[0].level:,} to #{frames[-1].level:,}{more}"
         if debug is not None and debug.python.woven is not None and count:
             count += f" · {debug.python.source}{'' if debug.python.woven.exact else ', places not certain'}"
         state = (Cell(count, "muted"),) if count else ()
+        if debug is not None and debug.walk is not None and count:
+            what = f"/{debug.walk.needle}" if debug.walk.needle else "to the last"
+            state = (Cell(f"{debug.walk.level:,} … {key_of('stack.cancel')} ends {what}", "warn"),)
         return Title(self.pane_name, state, self.tab_cells())
 
     def empty_text(self) -> str:
@@ -150,21 +162,35 @@ class StackPane(Pane):
             self.work(session.python.select(hit.target))
         elif isinstance(hit.target, FoldedFrames):
             self._turn(hit.target)
+        elif isinstance(hit.target, LibraryFrames):
+            self._turn_libraries(hit.target)
         elif hit.target == "more":
-            self.work(session.load_frames(debug.frames.start, len(debug.frames.frames) + _WINDOW))
+            self.work(session.stack.further())
         elif hit.target == "why":
             self.work(session.python.toggle())
 
     def action_fold(self) -> None:
-        """List the interpreter's own frames of the selected row, or hide them again."""
+        """Hide frames of libraries or of the interpreter, where the selected row is one, or list them again."""
         entry = self._entries[self.cursor] if self.cursor < len(self._entries) else None
         if isinstance(entry, Frame):
             # A frame of an open fold, or one that stands for itself.
-            entry = next(
+            fold = next(
                 (each for each in self._entries if isinstance(each, FoldedFrames) and entry in each.frames), None
             )
-        if isinstance(entry, FoldedFrames):
+            if fold is not None:
+                self._turn(fold)
+            elif is_library(entry):
+                self._turn_libraries(entry)
+        elif isinstance(entry, FoldedFrames):
             self._turn(entry)
+        elif isinstance(entry, LibraryFrames):
+            self._turn_libraries(entry)
+
+    def _turn_libraries(self, entry: Frame | LibraryFrames) -> None:
+        self._libraries = not self._libraries
+        self._lay_out()
+        self._stay(entry)
+        self.update()
 
     def _turn(self, fold: FoldedFrames) -> None:
         self._opened ^= {fold_key(fold)}
@@ -173,7 +199,59 @@ class StackPane(Pane):
         self.update()
 
     def cursor_moved(self) -> None:
-        """The next frames are loaded when the end comes into view."""
+        """Further frames are loaded when an end of those that are held comes into view."""
         session, debug = self.session, self.debug
-        if session is not None and debug is not None and self._more and self.cursor >= len(self._entries) - 1:
-            self.work(session.load_frames(debug.frames.start, len(debug.frames.frames) + _WINDOW))
+        if session is None or debug is None or not self._entries:
+            return
+        if self._more and self.cursor >= len(self._entries) - 1:
+            self.work(session.stack.further())
+        elif debug.frames.start and self.cursor == 0:
+            self.work(session.stack.nearer())
+
+    def action_edge(self, which: str) -> None:
+        """Go to the innermost frame, or to the outermost one, which in a deep stack may take seconds."""
+        session, debug = self.session, self.debug
+        if session is not None and debug is not None and which == "last" and self._more:
+            self.work(self._go_to(session.stack.outermost()))
+        elif session is not None and debug is not None and which == "first" and debug.frames.start:
+            self.work(self._go_to(session.stack.innermost()))
+        else:
+            super().action_edge(which)
+
+    async def _go_to(self, way: Coroutine[Any, Any, int | None]) -> None:
+        """Put the cursor on the frame that a way through the stack led to."""
+        level = await way
+        if level is not None:
+            self._lay_out()
+            self._follow_cursor = True
+            self.cursor = row_of_level(self._entries, level)
+            self.update()
+
+    def search(self, needle: str, *, backwards: bool = False) -> bool:
+        """Select the next frame that holds `needle`; those not held are looked through window by window."""
+        session, debug = self.session, self.debug
+        words = (needle or self._needle).casefold()
+        below = range(self.cursor + 1, len(self._entries))
+        here = any(words in self.row_text(index).casefold() for index in below)
+        if not words or backwards or here or session is None or debug is None or not self._more:
+            return super().search(needle, backwards=backwards)
+        self._needle = words
+        self.work(self._go_to(session.stack.find(words, lambda frame: words in text_of(frame).casefold())))
+        return True
+
+    def action_cancel(self) -> None:
+        """End a search, or the way to the outermost frame."""
+        session = self.session
+        if session is not None:
+            session.stack.cancel()
+
+    def action_copy_all(self) -> None:
+        """Copy the frames that are held, as a backtrace."""
+        debug = self.debug
+        frames = debug.frames.frames if debug is not None and self._entries else ()
+        if debug is None or not frames:
+            self.ladder_app.say(self.empty_text(), "information")
+            return
+        lines = [self.copy_text(index) for index in range(len(self._entries))]
+        self.app.copy_to_clipboard("\n".join([*lines, "…"] if self._more else lines))
+        self.ladder_app.say(f"copied: {len(frames)} frames{', the stack goes on' if self._more else ''}")

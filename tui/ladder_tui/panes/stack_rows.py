@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import Frame, FrameKind, file_name
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
+from ladder_backends.session.own_frames import is_library
 from ladder_backends.session.state import DebugState
 from ladder_tui.widgets.row import Cell, Row
 
-Entry: TypeAlias = Frame | PythonRow | FoldedFrames
+
+@dataclass(frozen=True, slots=True)
+class LibraryFrames:
+    """A row that stands for neighbouring frames of libraries, innermost first."""
+
+    frames: tuple[Frame, ...]
+
+
+Entry: TypeAlias = Frame | PythonRow | FoldedFrames | LibraryFrames
 """What one row of a stack stands for."""
 
 
-def entries_of(debug: DebugState, opened: Collection[str]) -> tuple[Entry, ...]:
+def entries_of(debug: DebugState, opened: Collection[str], *, libraries: bool = True) -> tuple[Entry, ...]:
     """The rows of the stack as it is known: with Python frames where they were read.
 
     Args:
         debug: The session's state.
         opened: Keys of the folds whose frames are listed below them.
+        libraries: Frames of libraries are listed, not folded.
     """
+    entries = _woven_entries(debug, opened)
+    return entries if libraries else tuple(_without_libraries(entries))
+
+
+def _without_libraries(entries: Iterable[Entry]) -> Iterable[Entry]:
+    hidden: list[Frame] = []
+    for entry in entries:
+        if isinstance(entry, Frame) and is_library(entry):
+            hidden.append(entry)
+            continue
+        if hidden:
+            yield LibraryFrames(tuple(hidden))
+            hidden = []
+        yield entry
+    if hidden:
+        yield LibraryFrames(tuple(hidden))
+
+
+def _woven_entries(debug: DebugState, opened: Collection[str]) -> tuple[Entry, ...]:
     woven = debug.python.woven
-    if woven is None:
+    # Python frames are placed from the innermost frame on: a window further down has none.
+    if woven is None or debug.frames.start:
         return debug.frames.frames
     entries: list[Entry] = []
     for row in woven.rows:
@@ -54,7 +85,9 @@ def row_of_level(entries: Sequence[Entry], level: int) -> int:
         if isinstance(entry, Frame):
             if entry.level == level:
                 return index
-        elif isinstance(entry, FoldedFrames) and any(frame.level == level for frame in entry.frames):
+        elif isinstance(entry, FoldedFrames | LibraryFrames) and any(
+            frame.level == level for frame in entry.frames
+        ):
             found = index
     return found
 
@@ -68,7 +101,7 @@ def same_row(entries: Sequence[Entry], before: Entry | None) -> int | None:
             return index
         if isinstance(before, FoldedFrames) and entry == before:
             return index
-    if isinstance(before, FoldedFrames):
+    if isinstance(before, FoldedFrames | LibraryFrames):
         return row_of_level(entries, before.frames[0].level)
     return row_of_level(entries, before.level) if before is not None else None
 
@@ -79,6 +112,8 @@ def row_of(entry: Entry, opened: Collection[str]) -> Row:
         return _python_row(entry)
     if isinstance(entry, FoldedFrames):
         return _fold_row(entry, fold_key(entry) in opened)
+    if isinstance(entry, LibraryFrames):
+        return _library_row(entry)
     return _frame_row(entry)
 
 
@@ -87,7 +122,7 @@ def text_of(entry: Entry) -> str:
     if isinstance(entry, PythonRow):
         frame = entry.frame
         return f'File "{frame.file}", line {frame.line}, in {frame.function}'
-    if isinstance(entry, FoldedFrames):
+    if isinstance(entry, FoldedFrames | LibraryFrames):
         return "\n".join(text_of(frame) for frame in entry.frames)
     row = _frame_row(entry)
     return f"{row.text()} {''.join(cell.text for cell in row.end)}".rstrip()
@@ -96,7 +131,7 @@ def text_of(entry: Entry) -> str:
 def _frame_row(frame: Frame) -> Row:
     cells = [
         Cell(f"#{frame.level:<2}", "gutter"),
-        Cell(frame.function, "function" if frame.place is not None else "muted"),
+        Cell(frame.function, "muted" if frame.place is None or is_library(frame) else "function"),
     ]
     if frame.arguments:
         shown = ", ".join(f"{name}={value}" if value else name for name, value in frame.arguments)
@@ -128,6 +163,16 @@ def _fold_row(fold: FoldedFrames, opened: bool) -> Row:
     first, last = fold.frames[0].level, fold.frames[-1].level
     levels = f"#{first}" if first == last else f"#{first}-{last}"
     return Row((Cell("   "), Cell(words, "muted")), (Cell(levels, "muted"),), target=fold)
+
+
+def _library_row(fold: LibraryFrames) -> Row:
+    count = len(fold.frames)
+    words = f"▸ {count} library frame{'s' if count > 1 else ''}"
+    first, last = fold.frames[0], fold.frames[-1]
+    levels = f"#{first.level}" if first is last else f"#{first.level}-{last.level}"
+    # What the program called is what tells one such fold from others.
+    called = Cell(f"  {last.function}", "muted")
+    return Row((Cell("   "), Cell(words, "muted"), called), (Cell(levels, "muted"),), target=fold)
 
 
 def launcher_row(frame: CodeLocation) -> Row:

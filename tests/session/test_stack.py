@@ -1,0 +1,97 @@
+"""Deep stacks of real programs: windows, the outermost frame, searching, and calling that off."""
+
+from __future__ import annotations
+
+import asyncio
+
+from ladder_backends.debugger import StepKind
+from ladder_backends.model.frame import Frame
+from ladder_backends.session.stack import MOST
+from ladder_backends.session.state import Run
+
+
+async def test_fifty_thousand_frames_are_never_counted(start, compiled) -> None:
+    told = await start(compiled("deep"))
+    frames = told.state.frames
+    assert told.state.run_detail.startswith("SIGABRT")
+    assert frames.more
+    assert len(frames.frames) <= told.session._follower.rows.frames
+    asked: list[str] = []
+    command = told.session.debugger.command
+
+    async def noted(text, **named):
+        asked.append(text)
+        return await command(text, **named)
+
+    told.session.debugger.command = noted
+    await told.session.stack.further()
+    assert not [text for text in asked if "depth" in text]
+    assert len(told.state.frames.frames) > len(frames.frames)
+    assert told.state.frames.frames[: len(frames.frames)] == frames.frames
+
+
+async def test_the_outermost_frame_is_reached_with_its_way_in_sight(start, compiled) -> None:
+    told = await start(compiled("deep"))
+    walked: list[int] = []
+    told.session.subscribe(lambda change: walked.append(told.state.walk.level) if told.state.walk else None)
+    level = await told.session.stack.outermost()
+    assert level is not None
+    assert level >= 50_001
+    assert told.state.walk is None
+    assert len(walked) > 20
+    assert walked == sorted(walked)
+    frames = told.state.frames
+    assert not frames.more
+    assert "main" in [frame.function for frame in frames.frames]
+    assert len(frames.frames) <= MOST
+    await told.session.stack.nearer()
+    assert told.state.frames.start < frames.start
+    assert [frame.level for frame in told.state.frames.frames] == list(range(told.state.frames.start, level + 1))
+    assert await told.session.stack.innermost() == 0
+    assert told.state.frames.start == 0
+
+
+async def test_a_search_goes_through_windows_that_were_not_held(start, compiled) -> None:
+    told = await start(compiled("deep"))
+
+    def is_main(frame: Frame) -> bool:
+        return frame.function == "main"
+
+    level = await told.session.stack.find("main", is_main)
+    assert level is not None
+    assert level > 50_000
+    assert told.state.frames.frames[level - told.state.frames.start].function == "main"
+    await told.session.select_frame(level)
+    assert told.state.place is not None
+    assert told.state.place.file.endswith("deep.c")
+
+
+async def test_a_search_without_success_says_how_far_it_looked(start, compiled) -> None:
+    told = await start(compiled("steps"), "add")
+    told.state.frames = await told.session.debugger.frames(0, 1)
+    assert await told.session.stack.find("nowhere", lambda frame: False) is None
+    assert told.notices()[-1] == "not found in 2 frames: nowhere"
+
+
+async def test_a_long_way_can_be_called_off_and_leaves_the_window_as_it_was(start, compiled) -> None:
+    told = await start(compiled("deep"))
+    before = told.state.frames
+    way = asyncio.ensure_future(told.session.stack.outermost())
+    await told.until(lambda: told.state.walk is not None and told.state.walk.level > 2_000)
+    assert told.session.stack.cancel()
+    assert await way is None
+    assert told.state.walk is None
+    assert told.state.frames == before
+    assert not told.session.stack.cancel()
+    await told.session.select_frame(3)
+    assert told.state.selected_frame == 3
+
+
+async def test_a_long_way_ends_with_the_stack(start, compiled) -> None:
+    told = await start(compiled("deep"))
+    way = asyncio.ensure_future(told.session.stack.outermost())
+    await told.until(lambda: told.state.walk is not None)
+    await told.session.resume(StepKind.CONTINUE)
+    assert await way is None
+    await told.until(lambda: told.state.run is Run.EXITED)
+    assert told.state.walk is None
