@@ -62,6 +62,10 @@ class GdbDebugger(GdbDialect):
         # A gdb that was not built for this distribution does not know where its libraries' printers lie.
         f'-interpreter-exec console "add-auto-load-scripts-directory {_PRINTERS}"',
         f'-interpreter-exec console "add-auto-load-safe-path {_PRINTERS}"',
+        # What a pointer to a base class really points to is shown, and can be named in expressions.
+        "-gdb-set print object on",
+        # A function that is called for an expression and crashes does not move the place where the target stands.
+        "-gdb-set unwindonsignal on",
     )
 
     _stop_at_main = False

@@ -108,7 +108,7 @@ def cut_value(value: str) -> tuple[str, bool]:
 
 _REFERRED = re.compile(r"@0x[0-9a-f]+: ")
 _POINTER = re.compile(r"(?:\(.*\) )?0x[0-9a-f]*[1-9a-f]")
-_TEXT = re.compile(r'(?:0x[0-9a-f]+ (?:<.*> )?)?[LuU]?"')
+_TEXT = re.compile(r"""(?:0x[0-9a-f]+ (?:<.*> )?)?[LuU]?(?:"|'.{1,8}' <repeats )""")
 _NOT_LOOKED_INTO = re.compile(r"(?:(?:const|volatile) )*void (?:const )?\*|.*\(\*")
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.errors import EngineError
@@ -20,6 +20,10 @@ PATIENCE = 0.12
 
 _Answer = TypeVar("_Answer")
 
+Follow: TypeAlias = Callable[
+    [int, Awaitable[FrameWindow], Awaitable[VariableWindow]], Coroutine[Any, Any, None] | None
+]
+
 
 @dataclass(slots=True)
 class Rows:
@@ -30,6 +34,8 @@ class Rows:
     instructions: int = 0
     code: Callable[[int, int], Awaitable[tuple[Instruction, ...]]] | None = None
     """Gives the code where a frame stands, by level and count; the debugger itself where it is None."""
+    values: Follow | None = None
+    """Reads what else of values is seen, by level, frames and variables; gives None where there is nothing."""
 
 
 @dataclass(slots=True)
@@ -40,10 +46,12 @@ class Answers:
     variables: asyncio.Task[VariableWindow]
     grid: asyncio.Task[Grid] | None
     instructions: asyncio.Task[tuple[Instruction, ...]] | None
+    values: asyncio.Task[None] | None = None
 
     def tasks(self) -> list[asyncio.Task[Any]]:
         """Those that were asked."""
-        return [task for task in (self.frames, self.variables, self.grid, self.instructions) if task is not None]
+        asked = (self.frames, self.variables, self.grid, self.instructions, self.values)
+        return [task for task in asked if task is not None]
 
 
 def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus | None) -> Answers:
@@ -55,14 +63,16 @@ def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus |
 
         # As many as a jump asks for, whatever the screen's size, so that a recording answers.
         frames = max(FRAMES, level + 1)
-    return Answers(
+    answers = Answers(
         frames=loop.create_task(debugger.frames(0, frames)),
         variables=loop.create_task(debugger.variables(level, rows.variables)),
         grid=loop.create_task(ask_grid(debugger, focus)) if device and focus is not None else None,
-        instructions=(
-            loop.create_task(_code(debugger, rows, level)) if rows.instructions else None
-        ),
+        instructions=(loop.create_task(_code(debugger, rows, level)) if rows.instructions else None),
     )
+    values = rows.values(level, answers.frames, answers.variables) if rows.values is not None else None
+    if values is not None:
+        answers.values = loop.create_task(values)
+    return answers
 
 
 async def ask_grid(debugger: Debugger, focus: Focus) -> Grid:

@@ -383,7 +383,9 @@ class Follower:
                 frame = frame_at(state.frames, state.selected_frame)
                 state.variables = self.mark(answer(answers.variables, VariableWindow()), frame)
                 self._notifier.tell(Change.VARIABLES)
-            if done - {answers.frames, answers.variables}:
+            if answers.values is not None and answers.values in done:
+                self._notifier.tell(Change.VARIABLES)
+            if done - {answers.frames, answers.variables, answers.values}:
                 self._show_rest(answers)
                 self._notifier.tell(Change.GRID | Change.DISASSEMBLY)
 
