@@ -7,6 +7,7 @@ back, which falls into step within a few instructions, and counts only if it mee
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from ladder_backends.debugger.facets import Code
@@ -98,7 +99,12 @@ class GdbCode(Code):
             # The end of what is mapped is found by halves: a window is a few questions at most.
             return await self._read(start, middle) if middle - start >= 16 else ()
         found = {one.address: one for one in mixed_instructions(answer.results.get("asm_insns"))}
-        return tuple(sorted(found.values(), key=_at))
+        code = tuple(sorted(found.values(), key=_at))
+        begins = _begins_inside(code)
+        if begins is None:
+            return code
+        # What fills the room before a function was read as an instruction that reaches into it.
+        return (*(one for one in code if _end(one) <= begins), *(await self._read(begins, end)))
 
 
 def mixed_instructions(value: Value | None) -> Iterator[Instruction]:
@@ -130,10 +136,22 @@ def _at(one: Instruction) -> int:
     return int(one.address, 16)
 
 
+def _end(one: Instruction) -> int:
+    return _at(one) + max(1, len(one.raw.replace(" ", "")) // 2)
+
+
+def _begins_inside(code: Sequence[Instruction]) -> int | None:
+    """Where a function begins that the code falls into between its instructions; None where it does not."""
+    for before, one in itertools.pairwise(code):
+        begin = _at(one) - one.offset
+        if one.function != before.function and one.function and one.offset and begin > _at(before):
+            return begin
+    return None
+
+
 def _meets(instructions: Sequence[Instruction], address: int) -> bool:
     """Whether the last instruction ends where `address` begins; told by its bytes."""
-    last = instructions[-1]
-    return bool(last.raw) and _at(last) + len(last.raw.replace(" ", "")) // 2 == address
+    return bool(instructions[-1].raw) and _end(instructions[-1]) == address
 
 
 def _one_function(instructions: Sequence[Instruction], position: int) -> tuple[Instruction, ...]:

@@ -20,6 +20,7 @@ _STORED = re.compile(r"^(0x[0-9a-f]+)(?: <[^\t]*>)?:\t(.*)$")
 _SYMBOL = re.compile(r"0x[0-9a-f]+ (<.*>)")
 _NOTHING_READ = ("Unable to read memory", "Cannot access memory")
 _TOP = 1 << 64
+_PAGE = 4_096
 _DEADLINE = 5.0
 
 
@@ -90,6 +91,9 @@ class GdbMemory(Memory):
                 raw = bytes.fromhex(text_of(row.get("contents")))
             except ValueError:
                 continue
+            if (start + len(raw) + address) % _PAGE == 1 and start + len(raw) < length:
+                # Where memory ends the engine tells one byte too many, a zero that nobody has read.
+                raw = raw[:-1]
             if 0 <= start <= length:
                 contents[start : start + len(raw)] = raw[: length - start]
         return MemoryBlock(address, tuple(contents))

@@ -28,9 +28,10 @@ _FORMATS: Mapping[str, str] = {
     "float": "f",
 }
 _ROW = re.compile(
-    r"^\s*(?P<name>\S+)\s+(?P<number>\d+)\s+(?P<rel>-?\d+)\s+-?\d+\s+(?P<size>\d+) (?P<type>.*?)\s+(?P<groups>\S*)$"
+    r"^\s*(?P<name>\S+)\s+(?P<number>\d+)\s+-?\d+\s+-?\d+\s+\d+\s+(?P<type>\S.*?)(?:\s+(?P<groups>\S+))?\s*$"
 )
-_ELSEWHERE = re.compile(r"(?P<system>[c-gs]s)$|(?P<vector>k[0-7])$")
+_GROUPS = re.compile(r"general|float|vector|system|\w+,[\w,]+")
+_ELSEWHERE = re.compile(r"(?P<system>[c-gs]s|[fg]s_base|orig_[re]ax)$|(?P<vector>k[0-7])$")
 """Registers of x86 that the engine counts among the general ones, and that few look for there."""
 
 _WHOLE = re.compile(r"(zmm|ymm|xmm|[qv])(?P<number>\d+)$")
@@ -207,11 +208,15 @@ def _part_of(text: str, form: str) -> re.Match[str] | None:
 def _read_table(text: str) -> tuple[_Known, ...]:
     """Registers of `maint print register-groups`, each in the one group where it is looked for."""
     rows = [match for line in text.splitlines() if (match := _ROW.match(line)) and match["name"] != "''"]
-    vectors = [match["name"] for match in rows if "vector" in match["groups"].split(",")]
+    vectors = [match["name"] for match in rows if "vector" in (match["groups"] or "").split(",")]
     widest = next((name.rstrip("0123456789") for name in reversed(vectors) if _WHOLE.match(name)), "")
     known: list[_Known] = []
     for match in rows:
-        groups = [one for one in match["groups"].split(",") if one not in ("", "all", "save", "restore")]
+        # The last word is of the type where a register is in no group, as `al`, which is a part of `rax`.
+        words = match["groups"] or ""
+        groups = [one for one in words.split(",") if one not in ("all", "save", "restore")]
+        if not _GROUPS.fullmatch(words):
+            continue
         group = _group_of(match["name"], groups, widest)
         if group:
             flags = "flags" in match["type"] or match["type"].endswith(("mxcsr", "psr"))

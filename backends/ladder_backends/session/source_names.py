@@ -75,9 +75,11 @@ class SourceNames:
 
     def _take(self, names: Iterable[str]) -> None:
         for name in names:
-            if name not in self._names:
-                path = name.lower()
-                self._names[name] = _Name(name, path, path.rsplit("/", 1)[-1], name.startswith(_FOREIGN))
+            # Debug information names one file by many ways, as `./elf/../include/link.h`.
+            plain = os.path.normpath(name)
+            if plain not in self._names:
+                path = plain.lower()
+                self._names[plain] = _Name(name, path, path.rsplit("/", 1)[-1], name.startswith(_FOREIGN))
 
     async def matching(self, words: str, most: int) -> tuple[Sequence[str], int]:
         """The names that match best, best first, at most `most` of them; and how many match at all.

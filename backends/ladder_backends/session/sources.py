@@ -24,6 +24,10 @@ MOST_CHARACTERS = 4_000
 _MOST_CANDIDATES = 20
 _COPY_SLACK = 2.0  # seconds: files that were copied or checked out together differ by less
 _INTERMEDIATE = frozenset({".ttgir", ".ttir", ".llir", ".ptx", ".mlir", ".ll", ".gpu", ".stub.c"})
+_SOURCE_SUFFIXES = frozenset(
+    ".c .cc .cpp .cxx .c++ .h .hh .hpp .hxx .inl .inc .cu .cuh .hip .rs .py .pyx .go .f .f90 .f95 .s .asm .zig .d .m"
+    " .mm .swift .nim .ada .adb .ads .pas .ptx .jl".split()
+)
 _NAMELESS = re.compile(r"<[^/]*>$")
 _NAME_ITS_FOLDER = "add its folder to source_roots in the file that `ladder-tui config path` names"
 
@@ -87,14 +91,37 @@ class SourceFinder:
         self._index = SourceIndex(self._roots)
         self._chosen: dict[str, Path] = {}
         self._read: dict[Path, tuple[tuple[float, ...], SourceFile]] = {}
+        self._made: float | None = None
+        self._as_built: dict[Path, tuple[float, tuple[str, ...]]] = {}
 
     async def prepare(self) -> None:
         """Walk the source roots in a thread, so that the first `find` need not."""
         await asyncio.to_thread(self._index.build)
 
+    async def files(self) -> tuple[Path, ...]:
+        """The files below the source roots that look like sources."""
+        found = await asyncio.to_thread(self._index.files)
+        return tuple(path for path in found if path.suffix.lower() in _SOURCE_SUFFIXES)
+
     def choose(self, file: str, path: Path) -> None:
         """Take the user's answer to an ambiguous or missing name."""
         self._chosen[file] = path
+
+    def made_at(self, made: float) -> None:
+        """Take the time, in seconds since 1970, at which what is debugged was made; its file may be newer now."""
+        if self._built:
+            self._made = made
+
+    def lines_now(self, file: str, fullname: str = "") -> tuple[str, ...]:
+        """The lines of a source file as it is now; `find` gives those that the program was built from if it can."""
+        path = self._find(file, fullname).path
+        if path is None:
+            return ()
+        try:
+            with path.open("rb") as stream:
+                return _lines(_text(stream.read(MOST_BYTES)))
+        except OSError:
+            return ()
 
     def find(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
         """Find and read a source file.
@@ -197,7 +224,9 @@ class SourceFinder:
 
     @property
     def _made_at(self) -> float:
-        """When the first file of those made from the sources was made; 0 where none of them exists."""
+        """When what is debugged was made, else the first file of those made from the sources; 0 where none is."""
+        if self._made is not None:
+            return self._made
         for made in self._built:
             with contextlib.suppress(OSError):
                 return made.stat().st_mtime
@@ -210,19 +239,29 @@ class SourceFinder:
         if len(raw) > MOST_BYTES:
             note = f"only the first {MOST_BYTES >> 20} MiB of {clean_line(path.name)} are shown"
             return SourceFile(name, SourceState.FOUND, path, lines, note=note)
-        if changed is None:
+        made_at = self._made_at
+        if changed is None or not made_at:
             return SourceFile(name, SourceState.FOUND, path, lines)
-        for made in self._built:
-            try:
-                age = changed - made.stat().st_mtime
-            except OSError:
-                continue
-            if age > _COPY_SLACK:
-                edited, whole = clean_line(path.name), clean_line(made.name)
-                note = f"{edited} was edited after {whole} was made: lines may have moved"
-                return SourceFile(name, SourceState.EDITED, path, lines, note=note)
-            break
+        known_for, as_built = self._as_built.get(path, (0.0, ()))
+        if known_for == made_at:
+            # What was read before says more than times do: an edit within a second of the build, or none at all.
+            if as_built == lines:
+                return SourceFile(name, SourceState.FOUND, path, lines)
+            note = f"{self._edited(path)}: shown as it was then"
+            return SourceFile(name, SourceState.EDITED, path, as_built, note=note)
+        if changed - made_at > _COPY_SLACK:
+            return SourceFile(
+                name, SourceState.EDITED, path, lines, note=f"{self._edited(path)}: lines may have moved"
+            )
+        if changed <= made_at:
+            self._as_built[path] = (made_at, lines)
         return SourceFile(name, SourceState.FOUND, path, lines)
+
+    def _edited(self, path: Path) -> str:
+        made = next((one for one in self._built if one.exists()), None)
+        return (
+            f"{clean_line(path.name)} was edited after {clean_line(made.name) if made else 'the program'} was made"
+        )
 
 
 def _best_match(paths: Iterable[str], wanted: PurePosixPath) -> list[str]:

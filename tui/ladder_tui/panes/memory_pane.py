@@ -106,8 +106,11 @@ class MemoryPane(Pane):
         before, self._bytes = self._bytes, self._row_bytes
         if self._home is None or before in (0, self._bytes):
             return
-        address = self._home + (self.cursor - self._home_row) * before + self._column * self._kind.size
-        rows, rest = divmod(address - self._home, self._bytes)
+        self._stand_at(self._home + (self.cursor - self._home_row) * before + self._column * self._kind.size)
+
+    def _stand_at(self, address: int) -> None:
+        """Put the cursor on the element an address is in; rows go on beginning where they began."""
+        rows, rest = divmod(address - (self._home or 0), self._bytes)
         self.cursor, self._column = self._home_row + rows, rest // self._kind.size
         self.top = max(0, self.cursor - self.body_height // 3)
 
@@ -299,9 +302,10 @@ class MemoryPane(Pane):
 
     def _read_as(self, kind: MemoryKind) -> None:
         address = self._address
-        self._kind = kind
+        self._kind, self._symbols_of = kind, None
+        self._bytes = self._row_bytes
         if self._home is not None:
-            self._go(address)
+            self._stand_at(address)
         self.update()
 
     def action_set(self) -> None:

@@ -105,12 +105,21 @@ class StatusBar(LineView, can_focus=False):
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""
             elif debug.run_detail and run is not Run.DUMP:
-                detail = debug.run_detail if self.size.width >= 100 else debug.run_detail.split(",")[0]
+                detail = self._detail(debug)
                 words = detail if run in (Run.STOPPED, Run.EXITED, Run.DEAD) else f"{words} · {detail}"
             if debug.provenance is Provenance.RECORDING:
                 words += " (recording)"
         fault = debug is not None and debug.fault
         return [Cell(f"{glyph} ", style), Cell(words, "fault" if fault else "strong")]
+
+    def _detail(self, debug: DebugState) -> str:
+        """Why it stands; why the signal came says more than what it is called."""
+        if self.size.width < 100:
+            return debug.run_detail.split(",")[0]
+        cause = debug.machine.signals.cause if debug.run is Run.STOPPED else None
+        if cause is None or not cause.words:
+            return debug.run_detail
+        return f"{debug.run_detail.split(',')[0]}: {cause.words}"
 
     def _focus(self, debug: DebugState) -> list[Cell]:
         focus = debug.focus
@@ -132,7 +141,8 @@ class StatusBar(LineView, can_focus=False):
         if focus is None or focus.index("thread") is None or seen.count < 2:
             return []
         wide = self.size.width >= 100
-        cells = [Cell(f" of {seen.count:,}" if wide else f"/{seen.count:,}", "muted")]
+        # Not "of": numbers of threads that have ended are not given again, so that thread 12 may be one of two.
+        cells = [Cell(f" · {seen.count:,} threads" if wide else f" ({seen.count:,})", "muted")]
         if seen.alone:
             cells.append(Cell(" · only this thread runs" if wide else " alone", "warn"))
         elif seen.non_stop:
