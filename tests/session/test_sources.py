@@ -107,7 +107,36 @@ def test_an_edit_while_it_is_open_is_seen(tmp_path: Path) -> None:
     assert finder.find(str(file)).lines is first.lines
     write(file, "other\n", at=2_000_000)
     second = finder.find(str(file))
-    assert (second.state, second.lines) == (SourceState.EDITED, ("other",))
+    assert (second.state, second.lines) == (SourceState.EDITED, first.lines)
+    assert second.note == "kernel.cu was edited after prog was made: shown as it was then"
+    assert finder.lines_now(str(file)) == ("other",)
+    write(file, "third\n", at=2_000_500)
+    assert SourceFinder([], built=[program]).find(str(file)).lines == ("third",)
+
+
+def test_what_was_read_says_more_than_times(tmp_path: Path) -> None:
+    program = write(tmp_path / "prog", at=1_000_000)
+    file = write(tmp_path / "kernel.cu", at=999_000)
+    finder = SourceFinder([], built=[program])
+    finder.find(str(file))
+    os.utime(file, (2_000_000, 2_000_000))
+    assert finder.find(str(file)).state is SourceState.FOUND
+    write(file, "edited in the second of the build\n", at=1_000_000)
+    assert finder.find(str(file)).state is SourceState.EDITED
+
+
+def test_a_source_is_judged_by_the_build_that_is_debugged(tmp_path: Path) -> None:
+    program = write(tmp_path / "prog", at=1_000_000)
+    file = write(tmp_path / "kernel.cu", at=999_000)
+    finder = SourceFinder([], built=[program])
+    finder.made_at(1_000_000)
+    built_from = finder.find(str(file)).lines
+    write(file, "other\n", at=2_000_000)
+    write(program, at=2_000_100)
+    assert finder.find(str(file)).state is SourceState.EDITED
+    assert finder.find(str(file)).lines == built_from
+    finder.made_at(2_000_100)
+    assert (finder.find(str(file)).state, finder.find(str(file)).lines) == (SourceState.FOUND, ("other",))
 
 
 def test_a_line_beyond_the_end_proves_an_edit(tmp_path: Path) -> None:

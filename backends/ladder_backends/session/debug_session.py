@@ -19,6 +19,7 @@ from ladder_backends.errors import EngineDied, EngineError, LadderError
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable
 from ladder_backends.session.answers import frame_at
 from ladder_backends.session.breakpoints import Breakpoints
@@ -26,9 +27,13 @@ from ladder_backends.session.follower import Follower
 from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.python_stack import PythonStack
+from ladder_backends.session.rebuild import Rebuild
+from ladder_backends.session.stack import SessionStack
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
+from ladder_backends.session.target_program import program_of
 from ladder_backends.session.threads import SessionThreads
 from ladder_backends.session.titles import title_of
+from ladder_backends.session.values import SessionValues
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
@@ -59,9 +64,13 @@ class DebugSession:
         self._follower = Follower(debugger, self.state, self._notifier)
         self.python = PythonStack(self.state, self._follower, self._notifier, lambda: self.target)
         self._breakpoints = Breakpoints(self.state, self._notifier, self._follower.notice)
+        self.stack = SessionStack(self.state, self._notifier, self._follower)
         self.threads = SessionThreads(self.state, self._notifier, self._follower, self.switch)
         self.machine = Machine(self)
         self._follower.rows.code = self.machine.code.here
+        self.values = SessionValues(self)
+        self._follower.rows.values = self.values.follow
+        self.rebuild = Rebuild(self.state, self._notifier)
         self._queued: tuple[StepKind, str] | None = None
         self._stepping: asyncio.Task[None] | None = None
         self._program_size: tuple[int, int] | None = None
@@ -133,7 +142,10 @@ class DebugSession:
             self._follower.looks = True
         state.capabilities = self.debugger.capabilities
         state.provenance = self.debugger.provenance
-        self.threads.opened()
+        self.rebuild.opened(target, self.debugger)
+        self.threads.opened(target)
+        if state.provenance is Provenance.ENGINE:
+            self.values.opened(program_of(target))
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
             state.run = Run.DUMP
         self._notifier.tell(Change.RUN | Change.FOCUS)
@@ -177,12 +189,15 @@ class DebugSession:
         self.threads.cancel()
         self.python.cancel()
         self._queued = None
-        await self.debugger.close()
+        await asyncio.gather(self.rebuild.close(), self.debugger.close())
 
     def _take(self, event: Event) -> None:
+        self.stack.take(event)
         if self.threads.take(event):
             return
         self.machine.take(event)
+        self.values.take(event)
+        self.rebuild.take(event)
         self._follower.take(event)
         if isinstance(event, BreakpointsChanged):
             self._breakpoints.changed(event.bindings)
@@ -236,12 +251,20 @@ class DebugSession:
             self._follower.restarted()
         self._follower.expect_run(anew=kind.anew)
         try:
+            if kind.anew:
+                await self._prepare_run(location)
             await self.debugger.resume(kind, location)
         except LadderError as error:
             self._follower.stays()
             # A dead engine has told of itself.
             if not isinstance(error, EngineDied):
                 self._follower.failed(error)
+
+    async def _prepare_run(self, location: str) -> None:
+        """Before a program is started: have the engine read a new build, and stop once where that was asked for."""
+        await self.rebuild.before_run(self.debugger)
+        if location:
+            await self.set_breakpoint(location, temporary=True)
 
     def _waits_to_start(self) -> bool:
         launched = isinstance(self.target, LaunchTarget)
@@ -304,6 +327,7 @@ class DebugSession:
             # Another frame may have been selected while this one was asked about.
             if state.selected_frame == level:
                 state.variables = self._follower.mark(window, frame)
+                await self.values.look_again()
                 if self._follower.rows.instructions:
                     state.disassembly = await self.machine.code.here(level, self._follower.rows.instructions)
             self._notifier.tell(Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.DISASSEMBLY)
@@ -377,6 +401,11 @@ class DebugSession:
         """Fill `state.disassembly` for the selected frame."""
         with self._told():
             await self.machine.code.show(self.state.selected_frame, count)
+
+    def look_for(self, variables: int) -> None:
+        """Ask for that many variables from now on; what of them is not known yet is asked for at once."""
+        self._follower.rows.variables = variables
+        self._follower.look_again(self.state.selected_frame)
 
     # -- terminals
 

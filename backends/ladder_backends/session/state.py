@@ -11,7 +11,9 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.build_state import BuildState
 from ladder_backends.session.machine_state import MachineState
+from ladder_backends.session.value_rows import ValueTrees
 from ladder_backends.session.python_state import PythonState
 from ladder_backends.session.thread_list import ThreadList
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ladder_backends.model.frame import Place
     from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
     from ladder_backends.session.alternatives import Alternative
+    from ladder_backends.session.stack_walk import StackWalk
 
 
 class Change(enum.Flag):
@@ -106,10 +109,12 @@ class DebugState:
         asked: The focus that was asked for by the last jump or switch, or None.
         focus: The focus the engine stands in.
         selected_frame: Level of the frame shown.
+        walk: A way down a deep stack that goes on, or None.
         place: Source place of the selected frame, or None.
         entry: Where the program begins: what to show of a program that does not stand anywhere.
         threads: The threads of the target, as far as anyone looked at them.
         disassembly: Instructions around the selected frame's program counter, when asked for.
+        values: Watched expressions, and which values are open and how they are written.
         machine: Registers, memory, signals and libraries, as far as anyone looked at them.
         python: Python frames of the focused thread.
         stop_to_paint: Seconds from the last stop's record to the end of its paint, or None; the screen writes it.
@@ -120,6 +125,7 @@ class DebugState:
         console_dropped: Lines dropped from the front.
         program: Raw chunks of the program's terminal, bounded.
         program_dropped: Bytes dropped from the front.
+        build: The program's file and what became of it.
         notice: The last line for the user.
         notices: The lines before it, newest last, bounded.
     """
@@ -137,6 +143,7 @@ class DebugState:
     focus: Focus | None = None
     frames: FrameWindow = field(default_factory=FrameWindow)
     selected_frame: int = 0
+    walk: StackWalk | None = None
     variables: VariableWindow = field(default_factory=VariableWindow)
     place: Place | None = None
     entry: Place | None = None
@@ -144,6 +151,7 @@ class DebugState:
     grid: Grid = field(default_factory=Grid)
     threads: ThreadList = field(default_factory=ThreadList)
     disassembly: tuple[Instruction, ...] = ()
+    values: ValueTrees = field(default_factory=ValueTrees)
     machine: MachineState = field(default_factory=MachineState)
     python: PythonState = field(default_factory=PythonState)
     stop_to_paint: float | None = None
@@ -154,6 +162,7 @@ class DebugState:
     console_dropped: int = 0
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
     program_dropped: int = 0
+    build: BuildState = field(default_factory=BuildState)
     notice: Notice | None = None
     notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))
 

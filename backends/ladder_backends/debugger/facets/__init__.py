@@ -4,6 +4,7 @@ Each facet is an abstract class in a file of its own. A debugger that has it put
 and panes ask `debugger.registers is not None`, not for a type. Methods raise as those of `Debugger`.
 """
 
+from ladder_backends.debugger.facets.build import Build
 from ladder_backends.debugger.facets.code import Code
 from ladder_backends.debugger.facets.libraries import Libraries
 from ladder_backends.debugger.facets.memory import Memory
@@ -16,6 +17,7 @@ from ladder_backends.debugger.facets.threads import Threads
 from ladder_backends.debugger.facets.values import Values
 
 __all__ = [
+    "Build",
     "Code",
     "Libraries",
     "Memory",
