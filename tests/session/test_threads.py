@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from ladder_backends.debugger import LaunchTarget, StepKind
+import asyncio
+
+from ladder_backends.debugger import CoreTarget, LaunchTarget, StepKind
+from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.thread import Locking, ThreadState
+from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.state import Change, Run
 
 
@@ -209,3 +213,82 @@ async def test_a_thread_typed_in_the_console_is_followed_in_non_stop(told, compi
     assert told.state.run is Run.STOPPED
     await told.session.console("thread 1")
     await told.until(lambda: told.state.run is Run.RUNNING)
+
+
+async def test_two_processes_are_told_apart(told, compiled) -> None:
+    await told.session.open(LaunchTarget(compiled("forks")), run=False)
+    await told.session.console("set detach-on-fork off")
+    await told.session.console("catch fork")
+    await told.go(StepKind.RUN)
+    await told.go(StepKind.NEXT)
+    await told.until(lambda: len(set(told.state.threads.processes_of.values())) == 2)
+    await read(told)
+    seen = told.state.threads
+    assert len(seen.groups) == 2
+    assert set(seen.processes) == {"i1", "i2"}
+    assert all(words.startswith("forks · ") for words in seen.processes.values())
+    assert {thread.process for group in seen.groups for thread in group.threads} == {"i1", "i2"}
+    await told.session.threads.focus(2)
+    await told.session.at_rest()
+    assert told.state.focus == Focus.of(thread=2)
+
+
+async def test_threads_of_a_core_are_listed(told, compiled, tmp_path) -> None:
+    await told.session.open(LaunchTarget(compiled("burst")), run=False)
+    await told.session.set_breakpoint("work")
+    await told.go(StepKind.RUN)
+    core = tmp_path / "core.burst"
+    await told.session.console(f"generate-core-file {core}")
+    await told.until(lambda: core.exists() and "Saved corefile" in "\n".join(told.state.console))
+    other = DebugSession(GdbDebugger())
+    try:
+        await other.open(CoreTarget(core, compiled("burst")))
+        other.threads.wanted()
+        while not other.state.threads.current:
+            await asyncio.sleep(0.01)
+        assert other.state.threads.count == 9
+        assert sum(len(group.threads) for group in other.state.threads.groups) == 9
+        assert all(thread.system_id for group in other.state.threads.groups for thread in group.threads)
+        await other.threads.focus(9)
+        await other.at_rest()
+        assert other.state.focus == Focus.of(thread=9)
+    finally:
+        await other.close()
+
+
+async def test_interrupts_while_it_stands_and_at_a_stop_confuse_nothing(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    await told.session.interrupt()
+    await told.session.interrupt()
+    await told.session.resume(StepKind.CONTINUE)
+    await told.session.interrupt()
+    await told.session.at_rest()
+    assert told.state.run is Run.STOPPED
+    assert told.state.frames.frames
+    assert (await told.session.evaluate("1 + 1")).value == "2"
+    await told.go(StepKind.NEXT)
+    assert (await told.session.evaluate("2 + 2")).value == "4"
+
+
+async def test_a_finish_that_fails_leaves_the_frame_to_be_asked(start, compiled) -> None:
+    told = await start(compiled("steps"), "main")
+    await told.session.resume(StepKind.FINISH)
+    await told.session.at_rest()
+    assert told.state.run is Run.STOPPED
+    assert (await told.session.evaluate("1 + 2")).value == "3"
+    assert told.state.frames.frames[0].function == "main"
+
+
+async def test_an_engine_that_dies_takes_its_threads_along(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    told.session.threads.wanted()
+    await told.session.console("kill")
+    await told.until(lambda: told.state.run is Run.EXITED)
+    await told.session.console("quit")
+    await told.until(lambda: told.state.run is Run.DEAD)
+    assert told.state.threads.count == 0
+    await told.session.resume(StepKind.CONTINUE)
+    await told.session.at_rest()
+    assert told.state.threads.non_stop
+    await told.until(lambda: len(told.state.threads.news) == 7)

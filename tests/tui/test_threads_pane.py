@@ -47,7 +47,7 @@ async def test_five_hundred_threads_are_two_rows_and_the_focus_is_marked(view) -
         "  + 499×  wait_at_door in ___pthread_mutex_lock",
     ]
     assert "500 in 2" in view.text()
-    assert "thread 1 of 500" in view.text()
+    assert "thread 1 · 500 threads" in view.text()
 
 
 async def test_a_group_unfolds_and_enter_goes_to_a_thread(view, segfault) -> None:
