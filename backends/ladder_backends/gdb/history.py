@@ -6,49 +6,45 @@ import re
 from collections.abc import Mapping
 
 from ladder_backends.mi.records import Value
-
-NO_HISTORY = "no-history"
-UNRECORDABLE = "unrecordable"
+from ladder_backends.model.stop_reasons import NO_HISTORY, RECORDED_EXIT, UNRECORDABLE
 
 _END = "No more reverse-execution history"
+_EXIT = "Process record: inferior program stopped"
 _UNKNOWN = re.compile(r"Process record(?: does not support|: failed to record|: the current)")
 _WHERE = re.compile(r"does not support instruction (?P<code>0x[0-9a-f]+)(?: at address (?P<address>0x[0-9a-f]+))?")
-
-AVOID_UNRECORDABLE: Mapping[str, str] = {
-    "LD_BIND_NOW": "1",
-    "GLIBC_TUNABLES": (
-        "glibc.cpu.hwcaps=-AVX2_Usable,-AVX512F_Usable,-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-ERMS"
-    ),
-}
-"""Variables with which the C library of x86-64 avoids what gdb cannot record: AVX, XSAVEC in lazy binding."""
 
 
 class HistoryWords:
     """Remembers what was said since the target ran last."""
 
     def __init__(self) -> None:
-        self._end = False
+        self._end = self._exit = False
         self._unknown = ""
 
     def forget(self) -> None:
         """The target runs again."""
-        self._end, self._unknown = False, ""
+        self._end = self._exit = False
+        self._unknown = ""
 
     def hear(self, line: str) -> None:
         """Take one line of the console or log stream."""
         if _END in line:
             self._end = True
+        elif _EXIT in line:
+            self._exit = True
         elif _UNKNOWN.search(line):
             place = _WHERE.search(line)
             if place is not None:
                 self._unknown = place["address"] or place["code"]
-            self._unknown = self._unknown or "here"
+            self._unknown = self._unknown or "this place"
 
     def reason(self, results: Mapping[str, Value]) -> tuple[str, str] | None:
         """Reason and words of a stop that the recording caused; None for any other."""
         told = results.get("reason")
+        if self._exit and (told is None or results.get("signal-name") == "0"):
+            return RECORDED_EXIT, "about to exit"
         if self._unknown and (told is None or results.get("signal-name") == "0"):
-            return UNRECORDABLE, "cannot record further"
+            return UNRECORDABLE, f"cannot record the instruction at {self._unknown}"
         if told == NO_HISTORY or (told is None and self._end):
             return NO_HISTORY, "end of the recording"
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,20 @@ class LaunchSettings:
     environment: dict[str, str | None] = field(default_factory=dict)
     directory: Path | None = None
     stdin: Path | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Nothing is set."""
+        return self == LaunchSettings()
+
+
+AVOID_UNRECORDABLE: Mapping[str, str] = {
+    "LD_BIND_NOW": "1",
+    "GLIBC_TUNABLES": (
+        "glibc.cpu.hwcaps=-AVX2_Usable,-AVX512F_Usable,-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-ERMS"
+    ),
+}
+"""Variables with which the C library of x86-64 avoids what gdb cannot record: AVX, XSAVEC in lazy binding."""
 
 
 class ForkMode(enum.StrEnum):

@@ -28,6 +28,7 @@ from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.python_stack import PythonStack
 from ladder_backends.session.rebuild import Rebuild
+from ladder_backends.session.run_control import RunControl
 from ladder_backends.session.stack import SessionStack
 from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
 from ladder_backends.session.target_program import program_of
@@ -71,6 +72,7 @@ class DebugSession:
         self.values = SessionValues(self)
         self._follower.rows.values = self.values.follow
         self.rebuild = Rebuild(self.state, self._notifier)
+        self.control = RunControl(self)
         self._queued: tuple[StepKind, str] | None = None
         self._stepping: asyncio.Task[None] | None = None
         self._program_size: tuple[int, int] | None = None
@@ -146,6 +148,7 @@ class DebugSession:
         self.threads.opened(target)
         if state.provenance is Provenance.ENGINE:
             self.values.opened(program_of(target))
+        await self.control.opened(target)
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
             state.run = Run.DUMP
         self._notifier.tell(Change.RUN | Change.FOCUS)
@@ -179,13 +182,14 @@ class DebugSession:
             self.debugger.resize_program(*self._program_size)
         self._follower.restarted()
         try:
-            await self.open(self.threads.as_chosen(self.target))
+            await self.open(self.control.as_chosen(self.threads.as_chosen(self.target)))
         except LadderError as error:
             self._follower.failed(error)
 
     async def close(self) -> None:
         """End the debugger."""
         self._follower.cancel()
+        self.control.cancel()
         self.threads.cancel()
         self.python.cancel()
         self._queued = None
@@ -198,6 +202,7 @@ class DebugSession:
         self.machine.take(event)
         self.values.take(event)
         self.rebuild.take(event)
+        self.control.take(event)
         self._follower.take(event)
         if isinstance(event, BreakpointsChanged):
             self._breakpoints.changed(event.bindings)
@@ -226,6 +231,7 @@ class DebugSession:
             return
         if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
             kind = StepKind.RUN
+        kind = self.control.directed(kind)
         if self._follower.running and not kind.anew:
             if state.run is Run.RUNNING:
                 self._follower.notice("the program is running — interrupt it first", "warning")
@@ -238,27 +244,46 @@ class DebugSession:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(2.0):
                     await self.at_rest()
-        await self._start(kind, location)
+        if self.control.leads_out(kind):
+            await self._start_from_frame(kind)
+        else:
+            self.control.sets_out(kind, location)
+            await self._start(kind, location)
+
+    async def _start_from_frame(self, kind: StepKind) -> None:
+        """A step belongs to the frame that is selected: out to it first."""
+        level = self.state.selected_frame
+        with self._told():
+            way = await self.control.lead_out(kind)
+            self._queued = (kind, "")
+            if not await self._start(way):
+                await self.debugger.select_frame(level)
 
     async def interrupt(self) -> None:
         """Stop the target, or a busy engine."""
         self._queued = None
+        self.control.interrupted()
         with self._told():
             await self.debugger.interrupt()
 
-    async def _start(self, kind: StepKind, location: str = "") -> None:
+    async def _start(self, kind: StepKind, location: str = "") -> bool:
+        """Let it run; returns whether the engine has accepted."""
         if kind.anew:
             self._follower.restarted()
         self._follower.expect_run(anew=kind.anew)
         try:
             if kind.anew:
                 await self._prepare_run(location)
+            await self.control.before(kind)
             await self.debugger.resume(kind, location)
         except LadderError as error:
+            self._queued = None
             self._follower.stays()
             # A dead engine has told of itself.
             if not isinstance(error, EngineDied):
                 self._follower.failed(error)
+            return False
+        return True
 
     async def _prepare_run(self, location: str) -> None:
         """Before a program is started: have the engine read a new build, and stop once where that was asked for."""
@@ -274,7 +299,11 @@ class DebugSession:
         queued, self._queued = self._queued, None
         # A breakpoint or fault that a key press did not know of is not run over.
         if queued is not None and stop.reason in ("end-stepping-range", "function-finished", "location-reached"):
-            self._stepping = asyncio.get_running_loop().create_task(self._start(*queued))
+            self._stepping = asyncio.get_running_loop().create_task(self._start_queued(*queued))
+
+    async def _start_queued(self, kind: StepKind, location: str) -> None:
+        self.control.sets_out(kind, location)
+        await self._start(kind, location)
 
     # -- breakpoints
 
@@ -429,6 +458,10 @@ class DebugSession:
         """Size of the program's terminal."""
         self._program_size = (columns, rows)
         self.debugger.resize_program(columns, rows)
+
+    def told(self) -> contextlib.AbstractContextManager[None]:
+        """Within it, a failure becomes one line for the user."""
+        return self._told()
 
     @contextlib.contextmanager
     def _told(self) -> Iterator[None]:

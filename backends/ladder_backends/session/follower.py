@@ -29,7 +29,7 @@ from ladder_backends.model.events import (
 )
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
-from ladder_backends.model.variable import VariableWindow
+from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
@@ -80,6 +80,7 @@ class Follower:
         self._ended_before: TargetExited | None = None
         self._asking: asyncio.Task[None] | None = None
         self._unseen: TargetStopped | None = None
+        self._returned: Variable | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._shown_at = 0.0
 
@@ -167,6 +168,7 @@ class Follower:
     def _run(self, event: TargetRunning) -> None:
         self.running = True
         self._anew = False
+        self._returned = None
         self.at_rest.clear()
         unseen = self._unseen
         self._drop_questions()
@@ -200,6 +202,7 @@ class Follower:
             return
         self._notifier.hold()
         self._unseen = event
+        self._returned = event.returned
         self._ask(self._follow_stop(event))
 
     def _exited(self, event: TargetExited) -> None:
@@ -210,14 +213,16 @@ class Follower:
         self.running = False
         self._stop_timer()
         self._drop_questions()
-        if event.signal:
+        if event.words:
+            detail = event.words
+        elif event.signal:
             detail = f"ended by {event.signal}"
         elif event.code is None:
             # The record of a signal's death comes in two parts; the first knows less than what is shown.
             detail = state.run_detail if state.run is Run.EXITED else "gone"
         else:
             detail = "exited normally" if event.code == 0 else f"exited with code {event.code}"
-        unknown = event.code is None and not event.signal
+        unknown = event.code is None and not event.signal and not event.words
         if not (unknown and state.run is Run.EXITED):
             state.exit_code, state.fault = event.code, bool(event.signal)
         state.run, state.run_detail, state.since = Run.EXITED, detail, time.monotonic()
@@ -403,7 +408,10 @@ class Follower:
         """Variables of a frame with those marked that differ from the previous stop in its function."""
         if not window.variables and not window.note and frame is not None:
             window = replace(window, note=_NO_LOCALS if frame.place is not None else _NO_SYMBOLS)
-        return self._values.mark(window, frame.function if frame is not None else "", self._stop)
+        marked = self._values.mark(window, frame.function if frame is not None else "", self._stop)
+        if self._returned is not None and not window.frame_level:
+            return replace(marked, variables=(self._returned, *marked.variables))
+        return marked
 
     def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:
         state = self._state

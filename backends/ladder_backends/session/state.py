@@ -11,6 +11,7 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.control_state import ControlState
 from ladder_backends.session.build_state import BuildState
 from ladder_backends.session.machine_state import MachineState
 from ladder_backends.session.value_rows import ValueTrees
@@ -126,6 +127,7 @@ class DebugState:
         program: Raw chunks of the program's terminal, bounded.
         program_dropped: Bytes dropped from the front.
         build: The program's file and what became of it.
+        control: How it is started, and which way it runs.
         notice: The last line for the user.
         notices: The lines before it, newest last, bounded.
     """
@@ -163,6 +165,7 @@ class DebugState:
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
     program_dropped: int = 0
     build: BuildState = field(default_factory=BuildState)
+    control: ControlState = field(default_factory=ControlState)
     notice: Notice | None = None
     notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))
 
