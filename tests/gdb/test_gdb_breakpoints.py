@@ -6,7 +6,7 @@ import shutil
 
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.gdb.breakpoints import BreakpointTable, binding_of
-from ladder_backends.model.breakpoint import BindingState, BreakpointIntent
+from ladder_backends.model.breakpoint import BindingState, BreakpointIntent, BreakpointKind
 from ladder_backends.model.events import BreakpointsChanged, TargetStopped
 
 
@@ -89,7 +89,8 @@ async def test_watchpoints_are_listed_with_what_they_watch(watched, compiled) ->
     await watched.next(TargetStopped)
     await watched.debugger.console("watch total")
     changed = await watched.next(BreakpointsChanged, lambda event: bool(event.bindings))
-    assert changed.bindings[0].intent.location == "watch total"
+    watch = changed.bindings[0].intent
+    assert (watch.kind, watch.location, watch.scope) == (BreakpointKind.WRITE, "total", "main")
     await watched.debugger.resume(StepKind.CONTINUE)
     stop = await watched.next(TargetStopped)
     if "→" not in stop.description:

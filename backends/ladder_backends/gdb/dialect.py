@@ -21,7 +21,7 @@ from ladder_backends.errors import (
     NotRecorded,
     TargetInvalid,
 )
-from ladder_backends.gdb.breakpoints import CATCH_PREFIX, WATCH_PREFIX
+from ladder_backends.gdb.breakpoint_setting import BreakpointSetting
 from ladder_backends.gdb.command_line import CommandLine
 from ladder_backends.gdb.environment import engine_environment
 from ladder_backends.gdb.event_reader import EventReader
@@ -33,9 +33,8 @@ from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.mi.session import MiSession
 from ladder_backends.mi.transport import Channel, EngineCommand, Transport
-from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
 from ladder_backends.model.events import (
-    BreakpointsChanged,
     ConsoleOutput,
     EngineExited,
     Event,
@@ -60,8 +59,15 @@ _MORE_INTERRUPTS, _INTERRUPT_AGAIN = 10, 0.3
 RESUME_DEADLINE = 60.0
 """Seconds until an engine must have accepted to run; loading symbols of a large program is part of it."""
 
-_LIMITS: Mapping[str, str] = {"print elements": "200", "print repeats": "10", "max-value-size": "16777216"}
-"""Limits on printed values that our own questions need."""
+_LIMITS: Mapping[str, str] = {
+    "print elements": "200",
+    "print repeats": "10",
+    "max-value-size": "16777216",
+    "print pretty": "off",
+    "print array": "off",
+    "print array-indexes": "off",
+}
+"""Limits on printed values that our own questions need, and forms of them that take more than a line."""
 
 _UNLIMITED: Mapping[str, str] = {"4294967295": "unlimited", "-1": "unlimited"}
 """How engines report a limit that was taken off, and what they take for it."""
@@ -132,6 +138,7 @@ class GdbDialect(Debugger):
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
         self.questions = Questions(self)
+        self.setting = BreakpointSetting(self, self.events, self.emit)
 
     # -- what dialects override
 
@@ -278,9 +285,14 @@ class GdbDialect(Debugger):
         if self._mi is None:
             return []
         waiting = [(command.text, command.age) for command in self._mi.pending()]
-        if self._expect_prompt and not self.events.running and not self._command_line.waits:
+        if self.console_works:
             waiting.append((clean_line(self._typed), time.monotonic() - self._typed_at))
         return waiting
+
+    @property
+    def console_works(self) -> bool:
+        """A command that was typed into the command line is being worked on."""
+        return self._expect_prompt and not self.events.running and not self._command_line.waits
 
     def _ended(self, status: int | None, expected: bool) -> None:
         self.events.running = False
@@ -309,6 +321,8 @@ class GdbDialect(Debugger):
 
     async def resume(self, kind: StepKind, location: str = "") -> None:
         """Let the target run."""
+        if kind.anew:
+            await self.setting.renew()
         command = _RESUME[kind]
         if kind in _OF_A_FRAME:
             command += await self.at_frame(self.selected_frame)
@@ -359,46 +373,23 @@ class GdbDialect(Debugger):
 
     async def set_breakpoint(self, intent: BreakpointIntent) -> BreakpointBinding:
         """Apply an intent; what the engine refuses comes back as a FAILED binding with its reason."""
-        for prefix in (WATCH_PREFIX, CATCH_PREFIX):
-            if intent.location.startswith(prefix):
-                return BreakpointBinding(
-                    intent, BindingState.UNSUPPORTED, why=f"type {intent.location!r} in the console"
-                )
-        options = "-f"
-        if intent.temporary:
-            options += " -t"
-        if not intent.enabled:
-            options += " -d"
-        if intent.condition:
-            options += f" -c {mi_string(intent.condition)}"
-        self.events.log.clear()
-        try:
-            answer = await self.command(f"-break-insert {options} {mi_string(intent.location)}", deadline=30.0)
-        except CommandFailed as refused:
-            return BreakpointBinding(intent, BindingState.FAILED, why=refused.what.rstrip("."))
-        row = answer.results.get("bkpt")
-        if not isinstance(row, dict):
-            return BreakpointBinding(intent, BindingState.FAILED, why="the engine's answer names no breakpoint")
-        why = self.events.log[-1].rstrip(".") if self.events.log else ""
-        binding = self.events.breakpoints.bind(intent, row, why)
-        self.emit(BreakpointsChanged(self.events.breakpoints.bindings))
-        return binding
+        return await self.setting.set(intent)
+
+    async def change_breakpoint(self, binding: BreakpointBinding, intent: BreakpointIntent) -> BreakpointBinding:
+        """Make a breakpoint what an intent says."""
+        return await self.setting.change(binding, intent)
 
     async def remove_breakpoint(self, binding: BreakpointBinding) -> None:
         """Take a breakpoint away."""
-        if not binding.number:
-            return
-        with contextlib.suppress(CommandFailed):
-            # A refusal means that it is gone already.
-            await self.command(f"-break-delete {binding.number}")
-        if self.events.breakpoints.remove(binding.number):
-            self.emit(BreakpointsChanged(self.events.breakpoints.bindings))
+        await self.setting.remove(binding)
 
     async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
         """Switch a breakpoint on or off."""
-        await self.command(f"-break-{'enable' if enabled else 'disable'} {binding.number}")
-        self.events.breakpoints.switch(binding.number, enabled)
-        self.emit(BreakpointsChanged(self.events.breakpoints.bindings))
+        await self.setting.enable(binding, enabled)
+
+    async def enable_location(self, number: str, enabled: bool) -> None:
+        """Switch one location of a breakpoint on or off."""
+        await self.setting.enable_location(number, enabled)
 
     # -- questions
 
@@ -466,6 +457,7 @@ class GdbDialect(Debugger):
         self._console_idle.clear()
         self._expect_prompt = True
         self._typed, self._typed_at = text, time.monotonic()
+        self.events.breakpoints.typed(text)
         self._mi.send(Channel.CLI, (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(2.0):

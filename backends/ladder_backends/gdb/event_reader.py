@@ -7,8 +7,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from ladder_backends.gdb.breakpoint_limits import why_not_inserted
 from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.gdb.history import HistoryWords
+from ladder_backends.gdb.log_points import PARAMETER
 from ladder_backends.gdb.process_table import ProcessTable
 from ladder_backends.gdb.thread_table import ThreadTable
 from ladder_backends.gdb.translation import (
@@ -28,6 +30,7 @@ from ladder_backends.model.events import (
     Event,
     FocusChanged,
     FocusEnded,
+    LogWritten,
     RecordingChanged,
     SettingChanged,
     TargetExited,
@@ -48,6 +51,12 @@ _HARMLESS = EngineNotice(
 )
 # gdb 14 and later warn of each source file they do not find; the source view says so where it matters.
 _NO_SOURCE = re.compile(r"warning: \d+\t.*: No such file or directory")
+# CPython's script is run by name where it is needed, with no path declared safe.
+_PYTHON_SCRIPT = re.compile(r'warning: File ".*python[\d.]*-gdb\.py" auto-loading has been declined')
+
+
+def _is_noise(warning: str) -> bool:
+    return bool(_NO_SOURCE.match(warning) or _PYTHON_SCRIPT.match(warning))
 
 
 class EventReader:
@@ -58,6 +67,7 @@ class EventReader:
         alive: A target process exists.
         stops: How often the target has stopped or ended.
         thread: The engine's number of the focused thread, or None.
+        function: The function the target was told to stand in last.
         table: The threads.
         processes: The processes.
         own_stops: Breakpoints of ours that no list shows, by the engine's number, with the words of a stop at one.
@@ -81,7 +91,8 @@ class EventReader:
         self.alive = False
         self.stops = 0
         self.thread: int | None = None
-        self.breakpoints = BreakpointTable()
+        self.function = ""
+        self.breakpoints = BreakpointTable(lambda: self.function)
         self.parameters: dict[str, str] = {}
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
         self.said: deque[str] = deque(maxlen=_LOG_LINES)
@@ -136,11 +147,12 @@ class EventReader:
             if line.strip():
                 kept.append(line)
                 self._history.hear(line)
-                if record.kind == "&" and line.startswith("warning: ") and not _NO_SOURCE.match(line):
+                if record.kind == "&" and line.startswith("warning: ") and not _is_noise(line):
                     self._emit(EngineNotice(line))
 
     def _running(self, results: Mapping[str, Value]) -> None:
         self.alive = True
+        self.breakpoints.process_runs()
         self._history.forget()
         if self.table.non_stop:
             thread = number_of(results.get("thread-id"))
@@ -170,11 +182,15 @@ class EventReader:
             word, words = recorded
         elif own := self.own_stops.pop(text_of(results.get("bkptno")), ""):
             word, words = "location-reached", own
+        else:
+            word, words = self.breakpoints.stop_words(results, word, words)
         returned = returned_by(results) if word == "function-finished" else None
-        stop = TargetStopped(
-            word, words, frame_of(results.get("frame")), self._focus_of(results), at, fault, returned
-        )
-        if self.table.non_stop and thread is not None and isinstance(results.get("stopped-threads"), list):
+        frame = frame_of(results.get("frame"))
+        self.function = frame.function if frame is not None else ""
+        stop = TargetStopped(word, words, frame, self._focus_of(results), at, fault, returned)
+        if thread is not None and isinstance(results.get("stopped-threads"), list):
+            # Only in non-stop there is a list; a recording may have no other word of it.
+            self.table.non_stop = True
             self.table.stop(thread, stop)
             if self.thread is not None and thread != self.thread:
                 self._emit(ThreadStopped(thread, stop))
@@ -191,6 +207,7 @@ class EventReader:
             self.running = False
             self.stops += 1
             words = text_of(answer.results.get("msg")) or "the engine refused to run"
+            words = why_not_inserted(self.log) or words
             focus = self._focus_of({"thread-id": str(self.thread)}) if self.thread is not None else None
             self._emit(TargetStopped("error", words, None, focus, time.monotonic(), fault=True))
 
@@ -220,6 +237,7 @@ class EventReader:
     def _group_exited(self, results: Mapping[str, Value]) -> None:
         self.processes.end(text_of(results.get("id")))
         self.table.end_process(text_of(results.get("id")))
+        self.breakpoints.process_ended()
         if self.processes:
             return
         self.stops += 1
@@ -251,9 +269,9 @@ class EventReader:
         thread = number_of(results.get("id"))
         if thread is not None:
             self.turn_to(thread)
-        self._emit(
-            FocusChanged(self._focus_of({"thread-id": text_of(results.get("id"))}), frame_of(results.get("frame")))
-        )
+        frame = frame_of(results.get("frame"))
+        self.function = frame.function if frame is not None else self.function
+        self._emit(FocusChanged(self._focus_of({"thread-id": text_of(results.get("id"))}), frame))
 
     def _memory_changed(self, results: Mapping[str, Value]) -> None:
         if not self.running and self.thread is not None:
@@ -261,10 +279,19 @@ class EventReader:
 
     def _parameter_changed(self, results: Mapping[str, Value]) -> None:
         name, value = text_of(results.get("param")), text_of(results.get("value"))
+        if name == PARAMETER:
+            self._logged(value)
+            return
         self.parameters[name] = value
         if name == "non-stop":
             self.table.non_stop = value == "on"
         self._emit(SettingChanged(name, value))
+
+    def _logged(self, told: str) -> None:
+        _, _, message = told.partition(" ")
+        intent, _, text = message.partition(" ")
+        if intent.isdecimal():
+            self._emit(LogWritten(int(intent), text))
 
     def _breakpoint(self, results: Mapping[str, Value]) -> None:
         row = results.get("bkpt")

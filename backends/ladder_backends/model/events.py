@@ -129,6 +129,19 @@ class BreakpointsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class LogWritten:
+    """A log point wrote its message, and the target ran on.
+
+    Attributes:
+        intent: Id of the log point's intent.
+        text: The message with its values.
+    """
+
+    intent: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class FocusChanged:
     """The engine's focus moved without a stop, for instance by a command typed in the console.
 
@@ -188,6 +201,7 @@ Event: TypeAlias = (
     | SettingChanged
     | RecordingChanged
     | BreakpointsChanged
+    | LogWritten
     | FocusChanged
     | ConsoleOutput
     | ProgramOutput
