@@ -206,7 +206,7 @@ async def test_limits_of_the_hardware_are_one_line(breaks) -> None:
 
 async def test_catchpoints_tell_what_they_caught(breaks) -> None:
     put = breaks.debugger.set_breakpoint
-    caught = ("throw", "catch", "signal SIGALRM", "fork", "load libresolv", "unload librt", "syscall getppid")
+    caught = ("throw", "catch", "signal SIGALRM", "fork", "load libresolv", "unload libresolv", "syscall getppid")
     for number, location in enumerate(caught, 1):
         binding = await put(BreakpointIntent(number, location, kind=CATCH))
         assert (binding.state, binding.intent.location) == (BindingState.SET, location), binding
