@@ -19,7 +19,7 @@ from ladder_demos.catalogue import find_demo
 _CUDA_GDB = find_engine("cuda-gdb")
 _NEWER = "gdb-18"
 _NEWER_GDB = Path(sys.prefix) / _NEWER / "bin" / "gdb"
-_EACH_GDB = ("gdb", "session")
+_EACH_GDB = ("gdb", "session", "python_frames")
 _TERMINAL = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "CLICOLOR", "CLICOLOR_FORCE")
 
 

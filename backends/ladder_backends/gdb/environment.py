@@ -26,8 +26,8 @@ _SET: Mapping[str, str] = {
     "HISTFILE": "/dev/null",
 }
 
-_LEFT_BY_ENGINE = ("LINES", "COLUMNS")
-"""Variables that an engine's line editor puts into its own environment, which its target inherits."""
+_LEFT_BY_ENGINE = ("LINES", "COLUMNS", "PYTHONHOME", "PYTHONPATH", "PYTHONNOUSERSITE", "LD_LIBRARY_PATH")
+"""Variables that an engine's line editor, or the script it is started by, puts into the engine's environment."""
 
 PROGRAM_TERM = "xterm-256color"
 """Terminal type of the program's own terminal."""
