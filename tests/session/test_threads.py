@@ -243,9 +243,10 @@ async def test_threads_of_a_core_are_listed(told, compiled, tmp_path) -> None:
     other = DebugSession(GdbDebugger())
     try:
         await other.open(CoreTarget(core, compiled("burst")))
+        read_all = asyncio.Event()
+        other.subscribe(lambda change: read_all.set() if other.state.threads.current else None)
         other.threads.wanted()
-        while not other.state.threads.current:
-            await asyncio.sleep(0.01)
+        await read_all.wait()
         assert other.state.threads.count == 9
         assert sum(len(group.threads) for group in other.state.threads.groups) == 9
         assert all(thread.system_id for group in other.state.threads.groups for thread in group.threads)

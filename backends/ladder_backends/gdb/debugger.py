@@ -20,6 +20,7 @@ from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back
 from ladder_backends.gdb.launching import check_settings
 from ladder_backends.gdb.libraries import GdbLibraries
+from ladder_backends.gdb.mappings import Mappings
 from ladder_backends.gdb.memory import GdbMemory
 from ladder_backends.gdb.process import GdbProcess
 from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_facts
@@ -80,6 +81,7 @@ class GdbDebugger(GdbDialect):
         self.signals, self.libraries = GdbSignals(self), GdbLibraries(self)
         self.source_files = GdbSourceFiles(self)
         self.threads = GdbThreads(self, self.events)
+        self._mappings = Mappings(self, self.events.process_key)
         self.process = self._held = GdbProcess(self, self.events)
         self.values = GdbValues(self)
         self.python = GdbPythonTarget(self)
@@ -141,7 +143,7 @@ class GdbDebugger(GdbDialect):
 
     async def frames(self, start: int, count: int) -> FrameWindow:
         """A window of the focused thread's stack, with the frames' arguments."""
-        return await self.questions.frames_with_arguments(start, count)
+        return await self._mappings.locate(await self.questions.frames_with_arguments(start, count))
 
     async def entry(self) -> Place | None:
         """The first line of `main`, from the debug information; the program need not run."""

@@ -123,6 +123,11 @@ class EventReader:
         if self.stops == stops:
             self._running({"thread-id": str(self.thread)} if self.thread is not None else {})
 
+    def process_key(self) -> tuple[object, ...]:
+        """Tells the process that the engine speaks of from others, and one run of it from the next."""
+        name = self.table.process_of(self.thread) if self.thread is not None else ""
+        return name, self.processes.pids.get(name)
+
     def stood_still(self, stop: TargetStopped) -> None:
         """The target was found to stand; the engine has not told of it."""
         self.running = False
@@ -166,6 +171,8 @@ class EventReader:
 
     def _stopped(self, results: Mapping[str, Value]) -> None:
         at = time.monotonic()
+        # A signal that is only printed leaves its words in the record of the next stop, before that one's own.
+        results = {name: all_values(results, name)[-1] for name in results}
         reason = results.get("reason")
         if isinstance(reason, str) and reason.startswith("exited"):
             self.running = False

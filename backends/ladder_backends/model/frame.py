@@ -49,6 +49,7 @@ class Frame:
         place: Source line, or None where there is no line information.
         address: Program counter as a hex string, or an empty string.
         module: Shared object or kernel image the frame is in, or an empty string.
+        image_offset: For a frame without a symbol, where in its file the program counter lies: `libfoo.so+0x1104`.
     """
 
     level: int
@@ -59,6 +60,7 @@ class Frame:
     arguments: tuple[tuple[str, str], ...] = ()
     kind: FrameKind = FrameKind.NATIVE
     provenance: Provenance = Provenance.ENGINE
+    image_offset: str = ""
 
 
 @dataclass(frozen=True, slots=True)

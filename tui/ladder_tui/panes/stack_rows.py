@@ -142,7 +142,7 @@ def _frame_row(frame: Frame) -> Row:
     if frame.place is not None:
         end = (Cell(f"{file_name(frame.place.file)}:", "file"), Cell(str(frame.place.line), "number"))
     else:
-        end = (Cell(file_name(frame.module) or frame.address, "muted"),)
+        end = (Cell(frame.image_offset or file_name(frame.module) or frame.address, "muted"),)
     return Row(tuple(cells), end, target=frame)
 
 

@@ -220,4 +220,4 @@ def _place(frame: Frame | None) -> tuple[Cell, ...]:
         return ()
     if frame.place is not None:
         return (Cell(f"{file_name(frame.place.file)}:", "file"), Cell(str(frame.place.line), "number"))
-    return (Cell(file_name(frame.module) or frame.address, "muted"),)
+    return (Cell(frame.image_offset or file_name(frame.module) or frame.address, "muted"),)
