@@ -1,13 +1,14 @@
 """Tells when something happened to a few files.
 
 Folders are watched, not the files: editors and linkers put new files in the place of old ones. Only the folders
-that hold the files are, never what lies below them. Where the system has no more watches to give, or the files lie on
-another machine, whose changes this one is not told of, they are looked at every few seconds instead.
+that hold the files are, never what lies below them. Where the system has no more watches to give, or the files lie
+on another machine, whose changes this one is not told of, they are looked at every few seconds instead.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -22,8 +23,10 @@ _SAFETY = 10_000
 """Milliseconds after which is looked although nothing was told: a folder may have been replaced."""
 
 _REMOTE = frozenset(
-    ("9p", "afs", "autofs", "beegfs", "ceph", "cifs", "coda", "fuse", "glusterfs", "gpfs", "lustre", "ncpfs", "nfs")
-    + ("nfs4", "pvfs2", "smb3", "smbfs", "virtiofs")
+    (
+        *("9p", "afs", "autofs", "beegfs", "ceph", "cifs", "coda", "fuse", "glusterfs", "gpfs", "lustre", "ncpfs"),
+        *("nfs", "nfs4", "pvfs2", "smb3", "smbfs", "virtiofs"),
+    )
 )
 
 
@@ -79,8 +82,7 @@ class FileWatch:
     async def _by_events(self, folders: list[str]) -> bool:
         """Until other folders are to be watched; False where this cannot be done."""
         # Imported only where something is watched: it costs as much as a fifth of the start.
-        from watchfiles import awatch
-
+        awatch = (await asyncio.to_thread(importlib.import_module, "watchfiles")).awatch
         inodes = _inodes(folders)
         # At the first wait the watches are there: what changed until then is told by nobody.
         asyncio.get_running_loop().call_soon(self._changed)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.moved_lines import line_now
 from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_backends.text import clean_line
@@ -91,12 +92,11 @@ class SourcePane(Pane):
             self._away = False
             self._target = place
             self._show(place)
+        elif change & Change.SOURCE and not change & Change.RUN:
+            # Not a stop: another file was chosen for this name, or it was edited.
+            self._read_again()
         elif self._away:
             pass
-        elif change & Change.SOURCE and not change & Change.RUN and place is not None:
-            # Not a stop: another file was chosen for this name.
-            self._kept.pop((place.file, place.fullname), None)
-            self._show(place)
         elif change & Change.RUN and place is not None:
             self._stand_at(place.line - 1)
         self._mark(state, debug)
@@ -129,6 +129,18 @@ class SourcePane(Pane):
             self.shift = 0
             self._report_size = -1
         self._stand_at(place.line - 1)
+
+    def _read_again(self) -> None:
+        """Show the file as it is now; the cursor stays on its line, and that line where it is on the screen."""
+        place, before = self._place, self._text
+        if place is None:
+            return
+        cursor, top = self.cursor, self.top
+        self._kept.pop((place.file, place.fullname), None)
+        self._show(place)
+        if before is not None and self._text is not None and before.lines and self._text.lines:
+            moved = line_now(before.source.lines, self._text.source.lines, cursor + 1) or cursor + 1
+            self.cursor, self.top = moved - 1, max(0, top + moved - 1 - cursor)
 
     def _load(self, place: Place) -> _Text:
         key = (place.file, place.fullname)
@@ -295,6 +307,8 @@ class SourcePane(Pane):
         debug, source = self.debug, self._text.source if self._text is not None else None
         if source is not None and source.state is not SourceState.FOUND:
             state.append(Cell(source.state.value.upper(), "warn"))
+        if debug is not None and debug.build.rebuilt:
+            state.append(Cell(" REBUILT" if state else "REBUILT", "warn"))
         if debug is not None and debug.frames.frames:
             inner = next((one for one in debug.frames.frames if one.level == debug.selected_frame), None)
             shown = debug.python.frame or inner

@@ -167,17 +167,21 @@ class Commands(ThreadCommands, MachineCommands, Screen[None]):
         if debug.run is not Run.STOPPED:
             home.ladder_app.work(session.resume(StepKind.START))
             return
-        from ladder_tui.screens.choice import ChoiceScreen, Option
+        from ladder_tui.screens.choice import ChoiceScreen
+        from ladder_tui.screens.rebuild_offer import ways_to_start
 
+        options, here = ways_to_start(home.ladder, debug)
         question = ChoiceScreen(
             f"Start again? {debug.title or debug.rung}",
-            (Option("r", "start again", "start", also="y"), Option("n", "stay here", "")),
+            options,
             home.palette,
             why="The run that is stopped here ends; the new one stops at main.",
         )
 
         def answered(answer: str | None) -> None:
-            if answer:
+            if answer == "here":
+                home.ladder_app.work(session.resume(StepKind.RUN, here))
+            elif answer:
                 home.ladder_app.work(session.resume(StepKind.START))
 
         home.app.push_screen(question, answered)

@@ -23,6 +23,7 @@ from ladder_tui.screens.commands import Commands
 from ladder_tui.screens.layouts import MINIMUM, layout_for, slots_of
 from ladder_tui.screens.pane_area import PaneArea
 from ladder_tui.screens.program_news import ProgramNews
+from ladder_tui.screens.rebuild_offer import RebuildOffer
 from ladder_tui.screens.too_small import TooSmall
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.notice_line import NoticeLine
@@ -63,6 +64,7 @@ class Workspace(Commands, Screen[None]):
         self.status_bar = StatusBar(ladder, self.perform, palette=palette, clock=clock)
         self.status_bar.how_to_answer = self._how_to_answer
         self.program_news = ProgramNews(clock)
+        self.rebuild_offer = RebuildOffer()
         self.notice_line = NoticeLine(palette=palette)
         self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)
@@ -182,6 +184,8 @@ class Workspace(Commands, Screen[None]):
                 instructions=_INSTRUCTIONS if "disassembly" in rows else 0,
                 python="stack" in rows,
             )
+            if "variables" not in rows:
+                session.values.show(0, 0)
 
     def show_pane(self, pane_id: str, *, focus: bool = True) -> Pane | None:
         """Bring a pane to the front of its place and give it the keys; None where this layout has none."""
@@ -245,6 +249,8 @@ class Workspace(Commands, Screen[None]):
         self._note_output(change)
         self._refresh_panes(change)
         self._keep_clock()
+        if change & (Change.RUN | Change.SOURCE) and (words := self.rebuild_offer.note(self.ladder.active, change)):
+            self.ladder_app.say(words)
         if change & Change.RUN and debug is not None and debug.run not in (Run.RUNNING, Run.STARTING):
             self.ladder_app.target_rests()
         if change & Change.RUN and debug is not None and debug.run is Run.STOPPED:
