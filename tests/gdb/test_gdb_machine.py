@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import subprocess
 from pathlib import Path
 
@@ -149,11 +151,7 @@ async def test_a_window_is_one_question_and_what_is_not_mapped_is_none(watched, 
     assert len(sent) == 1
     assert (await memory.read(0x10, 8)).contents == (None,) * 8
     # The last page of the stack: its readable beginning comes, the rest is told apart.
-    end = max(
-        int(line.split("-")[1].split()[0], 16)
-        for line in Path(f"/proc/{await process_of(watched)}/maps").read_text().splitlines()
-        if "[stack]" in line
-    )
+    end = end_of_stack(await process_of(watched))
     edge = await memory.read(end - 8, 16)
     assert None not in edge.contents[:8]
     assert edge.contents[8:] == (None,) * 8
@@ -164,6 +162,11 @@ async def test_a_window_is_one_question_and_what_is_not_mapped_is_none(watched, 
     assert edge.contents[:8] == (None,) * 8
     assert None not in edge.contents[8:]
     assert len((await memory.read((1 << 64) - 4, 16)).contents) == 4
+
+
+def end_of_stack(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return max(int(line.split("-")[1].split()[0], 16) for line in lines if "[stack]" in line)
 
 
 async def process_of(watched) -> int:
@@ -207,7 +210,7 @@ async def test_a_function_comes_with_its_source_lines_and_bytes(watched, compile
 
 
 def assert_contiguous(instructions) -> None:
-    for one, following in zip(instructions, instructions[1:], strict=False):
+    for one, following in itertools.pairwise(instructions):
         end = int(one.address, 16) + len(one.raw.split())
         # Room before a function may be passed over, nothing is read twice.
         assert int(following.address, 16) >= end
@@ -335,14 +338,18 @@ async def test_source_files_are_listed_once_each(watched, compiled) -> None:
 # Cores
 
 
+def write_core(program: Path, core: Path) -> None:
+    """The core of a program that ends by a bad address, written by gdb."""
+    commands = ("handle SIGUSR1 nostop noprint", "run crash", f"generate-core-file {core}", "kill")
+    options = [word for text in commands for word in ("-ex", text)]
+    command = ["gdb", "-nx", "-q", "-batch", *options, str(program)]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+
 async def test_all_of_it_on_a_core(watched, compiled, tmp_path) -> None:
     program = compiled("machine")
     core = tmp_path / "core.machine"
-    commands = ("handle SIGUSR1 nostop noprint", "run crash", f"generate-core-file {core}", "kill")
-    options = [word for text in commands for word in ("-ex", text)]
-    subprocess.run(
-        ["gdb", "-nx", "-q", "-batch", *options, str(program)], check=True, capture_output=True, timeout=60
-    )
+    await asyncio.to_thread(write_core, program, core)
     debugger = watched.debugger
     await debugger.open(CoreTarget(core, program))
     general = {one.name: one for one in await debugger.registers.read("general", 0)}
