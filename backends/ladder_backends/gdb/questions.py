@@ -6,6 +6,7 @@ Each question has a bound: a window, a number of rows, a printable length, a tim
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -119,6 +120,10 @@ class Questions:
             frame = frame_of(row, start + offset)
             if frame is not None:
                 frames.append(frame)
+        for index, (inner, outer) in enumerate(itertools.pairwise(frames)):
+            # A function that calls itself has the same counter in many frames, but one name.
+            if inner.address == outer.address and inner.address and inner.function != outer.function:
+                frames[index] = replace(inner, inlined=True)
         return FrameWindow(tuple(frames[:count]), start, more=len(frames) > count)
 
     async def frames_with_arguments(self, start: int, count: int) -> FrameWindow:

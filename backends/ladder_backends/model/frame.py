@@ -49,6 +49,7 @@ class Frame:
         place: Source line, or None where there is no line information.
         address: Program counter as a hex string, or an empty string.
         module: Shared object or kernel image the frame is in, or an empty string.
+        inlined: The compiler put it into its caller: both have one program counter.
         image_offset: For a frame without a symbol, where in its file the program counter lies: `libfoo.so+0x1104`.
     """
 
@@ -61,6 +62,7 @@ class Frame:
     kind: FrameKind = FrameKind.NATIVE
     provenance: Provenance = Provenance.ENGINE
     image_offset: str = ""
+    inlined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

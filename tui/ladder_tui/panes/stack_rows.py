@@ -136,6 +136,8 @@ def _frame_row(frame: Frame) -> Row:
     if frame.arguments:
         shown = ", ".join(f"{name}={value}" if value else name for name, value in frame.arguments)
         cells.append(Cell(f"({shown})", "muted"))
+    if frame.inlined:
+        cells.append(Cell(" inlined", "muted"))
     if frame.kind is FrameKind.PYTHON:
         cells.append(Cell(" py", "report"))
     end: tuple[Cell, ...]
