@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,13 +20,15 @@ from textual.pilot import Pilot
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.events import TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
 from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.sanitizer import read_report
 from ladder_backends.session.sources import SourceFile, SourceState
-from ladder_backends.session.state import Change, DebugState, Grid, LadderState, Run
+from ladder_backends.session.state import Change, DebugState, Grid, LadderState, Notice, Run
+from ladder_backends.session.values import SessionValues
 from ladder_tui._textual_compat import screen_lines
 from ladder_tui.app import LadderApp
 from ladder_tui.config import Settings
@@ -95,6 +98,24 @@ class SessionDouble:
         self.answers: dict[str, Any] = {}
         self.threads = ThreadsDouble(self.asked)
         self.stack = StackDouble(self.asked)
+        self.debugger = SimpleNamespace(values=None)
+        self.values = SessionValues(self)  # type: ignore[arg-type]
+
+    async def stop(self) -> None:
+        """The target stops again: what the test has written into the state by now is so."""
+        self.values.take(TargetStopped("", "", None, None, 0.0))
+        await self.values.look_again()
+        self.tell(Change.RUN | Change.VARIABLES)
+
+    def notice(self, text: str, severity: str = "information") -> None:
+        self.state.notice = Notice(text, severity)
+        self.tell(Change.NOTICE)
+
+    def look_again(self) -> None:
+        self.asked.append(("look_again",))
+
+    def look_for(self, variables: int) -> None:
+        self.asked.append(("look_for", variables))
 
     def subscribe(self, subscriber: Callable[[Change], None]) -> Callable[[], None]:
         self.subscribers.append(subscriber)

@@ -1,122 +1,167 @@
-"""Arguments and locals of the selected frame, and expressions that were asked for."""
+"""Arguments and locals of the selected frame, and expressions that were asked for, as trees."""
 
 from __future__ import annotations
 
-import textwrap
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
-from ladder_backends.errors import LadderError
-from ladder_backends.model.variable import Variable
+from ladder_backends.debugger.facets.values import CALLS, Form
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
-from ladder_tui.actions import bindings_for
+from ladder_backends.session.value_rows import WATCHED, Key, Sort, ValueRow
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
+from ladder_tui.panes.value_lines import ValueLine, lines_of, prefill, read_range
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
+    from ladder_backends.session.values import SessionValues
     from ladder_tui.theming import Palette
 
-_NAME_ROOM = 24
-
-
-class _Line(NamedTuple):
-    """One row: a variable, or a further line of its whole value."""
-
-    variable: Variable
-    watched: bool
-    rest: str = ""
+_FORMS = (
+    Form.NATURAL,
+    Form.HEX,
+    Form.DECIMAL,
+    Form.UNSIGNED,
+    Form.BINARY,
+    Form.OCTAL,
+    Form.CHAR,
+    Form.FLOAT,
+    Form.RAW,
+)
+_UNREAD = "…"
 
 
 class VariablesPane(Pane):
-    """Name, value, type; what changed since the last stop has a mark. Expressions stand above, after `=`."""
+    """Name, value, type; what changed since the last stop has a mark, what can be opened an arrow."""
 
     INTEREST = Change.VARIABLES | Change.FRAMES | Change.FOCUS | Change.RUN
     BINDINGS: ClassVar = bindings_for("variables")
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
         super().__init__(ladder, palette=palette, id=id)
-        self._watched: dict[str, Variable] = {}
-        self._open: set[str] = set()
-        self._shown: list[_Line] = []
-        self._name_width = 1
+        self._rows: list[ValueRow] = []
+        self._lines: list[ValueLine] = []
+        self._width = 0
+        self._selected: tuple[Key, Sort] | None = None
+
+    @property
+    def _values(self) -> SessionValues | None:
+        session = self.session
+        return session.values if session is not None else None
+
+    # Following -------------------------------------------------------------------------------------------------
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
-        """Take over the values; ask again for the expressions."""
-        debug = self.debug
-        if self._watched and change & Change.VARIABLES and debug is not None and debug.run is not Run.RUNNING:
-            self.work(self._ask_again())
-        self._lay_out()
-        self.update()
-
-    async def _ask_again(self) -> None:
-        for expression in list(self._watched):
-            await self._ask(expression)
-
-    async def _ask(self, expression: str) -> None:
-        session = self.session
-        if session is None:
-            return
-        try:
-            answer = await session.evaluate(expression)
-        except LadderError as error:
-            answer = Variable(expression, "", error=error.line())
-        before = self._watched.get(expression)
-        changed = before is not None and before.value != answer.value
-        self._watched[expression] = Variable(
-            expression, answer.value, answer.type, changed=changed, cut=answer.cut, error=answer.error
-        )
+        """Take over the values."""
         self._lay_out()
         self.update()
 
     def _lay_out(self) -> None:
-        debug = self.debug
-        variables = debug.variables.variables if debug is not None and debug.run is not Run.RUNNING else ()
-        lines: list[_Line] = []
-        for watched, variable in [
-            *((True, variable) for variable in self._watched.values()),
-            *((False, variable) for variable in variables),
-        ]:
-            lines.append(_Line(variable, watched))
-            if variable.name in self._open:
-                wrapped = textwrap.wrap(variable.value, max(16, self.body_width - 6))
-                lines += [_Line(variable, watched, rest) for rest in wrapped]
-        self._shown = lines
-        widest = max((width_of([Cell(line.variable.name)]) for line in lines), default=1)
-        self._name_width = min(_NAME_ROOM, widest)
+        values = self._values
+        rows = values.rows() if values is not None else []
+        if rows is self._rows and self._width == self.body_width:
+            return
+        self._rows, self._width = rows, self.body_width
+        self._lines = lines_of(rows, self._width)
+        # The selected value stays selected wherever it stands now.
+        if self._selected is not None and not self._is_selected(self.cursor):
+            found = next((index for index in range(len(self._lines)) if self._is_selected(index)), None)
+            if found is not None:
+                self.cursor = found
+
+    def _is_selected(self, index: int) -> bool:
+        if index >= len(self._lines):
+            return False
+        row = self._lines[index].row
+        return (row.key, row.sort) == self._selected
+
+    def sized(self) -> None:
+        """Long texts are laid out for this width."""
+        self._lay_out()
+
+    def update(self) -> None:
+        """Build the visible rows again, and see to it that what is visible is known."""
+        super().update()
+        self._tell_visible()
+
+    def _rebuild(self) -> None:
+        super()._rebuild()
+        # Only now does a view that comes back into sight know how much of it is seen.
+        self._tell_visible()
+
+    def _tell_visible(self) -> None:
+        values = self._values
+        if values is None or not self.display or not self._lines:
+            if values is not None:
+                values.show(0, self.body_height if self.display else 0)
+            return
+        first, last = self.top, min(self.top + self.body_height, len(self._lines)) - 1
+        if len(self._lines) != len(self._rows):
+            # Lines of one text are one row.
+            first = self._rows.index(self._lines[first].row)
+            last = self._rows.index(self._lines[max(0, last)].row)
+        values.show(first, max(self.body_height, last - first + 1))
+
+    def cursor_moved(self) -> None:
+        """Remember what is selected."""
+        line = self._line
+        self._selected = (line.row.key, line.row.sort) if line is not None else None
+
+    # Rows ------------------------------------------------------------------------------------------------------
 
     @property
     def row_count(self) -> int:
-        """Variables, and a line that says when there are more."""
+        """Variables, what is open below them, and a line that says when there are more."""
         debug = self.debug
-        return len(self._shown) + (1 if debug is not None and debug.variables.more else 0)
+        return len(self._lines) + (1 if debug is not None and debug.variables.more else 0)
 
     def row(self, index: int) -> Row:
-        """Mark, name, value, type."""
-        if index >= len(self._shown):
+        """Mark, arrow, name, value; form and type at the right."""
+        if index >= len(self._lines):
             return Row((Cell("  … more", "muted"),))
-        variable, watched, rest = self._shown[index]
-        if rest:
-            return Row((Cell("    "), Cell(rest, "value")), target=variable)
-        mark = Cell("• ", "changed") if variable.changed else Cell("= ", "focus") if watched else Cell("  ")
-        padding = " " * max(0, self._name_width - width_of([Cell(variable.name)]))
-        cells = [mark, Cell(variable.name + padding, "name"), Cell("  ")]
-        if variable.error:
-            cells.append(Cell(f"<{variable.error}>", "warn"))
-        else:
-            text = variable.value + ("…" if variable.cut else "")
-            cells.append(Cell(text or "{…}", "changed" if variable.changed else "value"))
+        line = self._lines[index]
+        row, variable = line.row, line.row.variable
+        indent = " " * line.indent
+        if row.sort is Sort.TEXT:
+            return Row((Cell(f"  {indent}"), Cell(line.text, "value")), target=row)
+        if row.sort is not Sort.VALUE:
+            style = "warn" if row.sort is Sort.NOTE and line.text == "timed out" else "muted"
+            return Row((Cell(f"  {indent}"), Cell(line.text, style)), target=row)
+        unchanged = Cell("=", "focus") if row.watched else Cell(" ")
+        mark = Cell("•", "changed") if variable.changed else unchanged
+        arrow = "▾" if row.opened else "▸" if variable.children else " "
+        padding = " " * max(0, line.name_width - width_of([Cell(variable.name)]))
+        name_style = "muted" if variable.kind in ("static", "base") else "name"
+        cells = [mark, Cell(indent + arrow, "muted"), Cell(variable.name + padding, name_style), Cell("  ")]
+        cells.append(self._value_cell(row))
         room = self.body_width - width_of(cells) - 2
-        fits = variable.type and width_of([Cell(variable.type)]) <= room
-        return Row(tuple(cells), (Cell(variable.type, "type"),) if fits else (), target=variable)
+        end: list[Cell] = []
+        if row.form != Form.NATURAL:
+            end.append(Cell(row.form, "focus"))
+            room -= len(row.form) + 1
+        if variable.type and width_of([Cell(variable.type)]) <= room:
+            end.append(Cell((" " if end else "") + variable.type, "type"))
+        return Row(tuple(cells), tuple(end), target=row)
+
+    def _value_cell(self, row: ValueRow) -> Cell:
+        variable = row.variable
+        if variable.error == CALLS:
+            return Cell(f"<calls a function; {key_of('list.act')} runs it>", "muted")
+        if variable.error:
+            return Cell(f"<{variable.error}>", "warn")
+        if not variable.value and row.watched:
+            return Cell(_UNREAD, "muted")
+        text = variable.value + ("…" if variable.cut else "")
+        standing = self.debug is not None and self.debug.run in (Run.STOPPED, Run.DUMP)
+        style = ("changed" if variable.changed else "value") if standing else "muted"
+        return Cell(text or "{…}", style)
 
     def title(self) -> Title:
         """Whose variables these are, and where they come from if not from an engine."""
         debug = self.debug
         state: tuple[Cell, ...] = ()
-        if debug is not None and debug.python.frame is not None:
-            state = (Cell(f"of {debug.python.frame.function} · {debug.python.source}", "muted"),)
-        elif debug is not None and debug.variables.frame_level:
+        if debug is not None and debug.variables.frame_level:
             state = (Cell(f"of frame {debug.variables.frame_level}", "muted"),)
         return Title(self.pane_name, state, self.tab_cells())
 
@@ -125,28 +170,115 @@ class VariablesPane(Pane):
         debug = self.debug
         return self.not_standing() or (debug.variables.note if debug is not None else "") or "none here"
 
-    def activate(self, hit: Hit) -> None:
-        """Show the whole value, or one line of it again."""
-        if isinstance(hit.target, Variable):
-            self._open ^= {hit.target.name}
-            self._lay_out()
-            self.update()
-
     def copy_text(self, index: int) -> str:
-        """The value."""
-        return self._shown[index].variable.value if index < len(self._shown) else ""
+        """The value, or the whole text of which the row shows a part."""
+        if index >= len(self._lines):
+            return ""
+        row = self._lines[index].row
+        return row.text if row.sort is Sort.TEXT else row.variable.value
+
+    # Acting ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _line(self) -> ValueLine | None:
+        return self._lines[self.cursor] if self.cursor < len(self._lines) else None
+
+    def _selected_value(self) -> ValueRow | None:
+        """The selected row where it is a value; else nothing, and a word about it."""
+        line = self._line
+        if line is None or line.row.sort is not Sort.VALUE:
+            self.ladder_app.say("no value is selected", "information")
+            return None
+        return line.row
+
+    def activate(self, hit: Hit) -> None:
+        """Open a value or close it; load more of it; run what was not run by itself."""
+        row, values = hit.target, self._values
+        if not isinstance(row, ValueRow) or values is None:
+            return
+        self.cursor_moved()
+        if row.sort in (Sort.MORE, Sort.BEFORE):
+            self.work(values.page(row))
+        elif row.watched and row.variable.error == CALLS:
+            self.work(values.watch(row.variable.name))
+        elif row.sort is not Sort.NOTE:
+            self.work(values.toggle(row))
 
     def action_expand(self) -> None:
-        """Show the whole value of the selected row."""
+        """Open the selected value, or close it."""
         self.action_act()
+
+    def action_elements(self) -> None:
+        """Ask which elements of an array, container or pointer are shown."""
+        row, values = self._selected_value(), self._values
+        if row is None or values is None:
+            return
+
+        def choose(text: str) -> None:
+            if not text.strip():
+                return
+            try:
+                first, last = read_range(text)
+            except ValueError as error:
+                self.ladder_app.say(str(error))
+                return
+            self.work(values.choose_elements(row, first, last))
+
+        self.ladder_app.workspace.prompt.ask(
+            f"elements of {row.variable.name}", choose, placeholder="500..520, or 500 for a page from there"
+        )
+
+    def action_assign(self) -> None:
+        """Ask for a new value."""
+        row, values = self._selected_value(), self._values
+        if row is None or values is None:
+            return
+        why = values.read_only()
+        if why:
+            self.ladder_app.say(f"{row.variable.name} stays as it is: {why}")
+            return
+
+        def assign(text: str) -> None:
+            if text.strip():
+                self.work(values.assign(row, text.strip()))
+
+        self.ladder_app.workspace.prompt.ask(
+            f"{row.variable.name} =", assign, initial=prefill(row.variable.value), placeholder="an expression"
+        )
+
+    def action_form(self) -> None:
+        """Write the selected value in the next form."""
+        row, values = self._selected_value(), self._values
+        if row is not None and values is not None:
+            forms = [form for form in _FORMS if form is not Form.RAW or row.variable.children]
+            here = forms.index(Form(row.form)) if row.form in forms else 0
+            self.work(values.write_as(row, forms[(here + 1) % len(forms)]))
+
+    def action_watch(self) -> None:
+        """Watch the selected value as an expression."""
+        row, values = self._selected_value(), self._values
+        if row is not None and values is not None and not row.watched:
+            self.work(values.watch(row.variable.expression))
+
+    def action_copy_expression(self) -> None:
+        """Copy the expression that names the selected value."""
+        row = self._selected_value()
+        if row is not None:
+            self.app.copy_to_clipboard(row.variable.expression)
+            self.ladder_app.say(f"copied: {row.variable.expression}", "information")
 
     def evaluate(self, expression: str) -> None:
         """Evaluate an expression now and again at every stop."""
-        self.work(self._ask(expression))
+        values = self._values
+        if values is not None:
+            self.work(values.watch(expression))
 
     def action_forget(self) -> None:
-        """Forget the selected expression."""
-        if self.cursor < len(self._shown) and self._shown[self.cursor].watched:
-            del self._watched[self._shown[self.cursor].variable.name]
-            self._lay_out()
-            self.update()
+        """Forget the expression that the selected row belongs to."""
+        line, values = self._line, self._values
+        if line is None or values is None:
+            return
+        if line.row.key[0] == WATCHED:
+            values.forget(line.row.key[1])
+        else:
+            self.ladder_app.say("only expressions that were asked for can be forgotten", "information")

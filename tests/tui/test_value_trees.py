@@ -1,0 +1,251 @@
+"""Variables as trees: what keys do to them, over a debugger that is a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ladder_backends.debugger.facets.values import CALLS, Form, Look, Values, Wanted
+from ladder_backends.errors import CommandFailed, NotRecorded
+from ladder_backends.model.variable import ChildWindow, Variable, VariableWindow
+from ladder_backends.session.state import Change, Run
+from ladder_tui.panes.value_lines import parts_of, prefill, read_range
+
+
+class TableOfValues(Values):
+    """What an engine would say, by expression; notes what it is asked."""
+
+    def __init__(self, asked: list[tuple[Any, ...]]) -> None:
+        self.asked = asked
+        self.known: dict[str, Variable] = {}
+        self.inside: dict[str, Sequence[Variable]] = {}
+
+    async def read(self, wanted: Sequence[Wanted], frame_level: int, *, calls: bool = False) -> Sequence[Variable]:
+        self.asked.append(("read", *(one.expression for one in wanted), calls))
+        missing = Variable("", "", error='No symbol "x" in current context')
+        read = []
+        for one in wanted:
+            known = self.known.get(one.expression, missing)
+            if known.error == CALLS and calls:
+                known = replace(known, error="", value="12")
+            elif one.form == Form.HEX and known.value.isdigit():
+                known = replace(known, value=hex(int(known.value)))
+            read.append(known)
+        return read
+
+    async def children(
+        self,
+        expression: str,
+        frame_level: int,
+        start: int,
+        count: int,
+        form: str = Form.NATURAL,
+        look: Look = Look.MEMBERS,
+    ) -> ChildWindow:
+        self.asked.append(("children", expression, start, count, str(look)))
+        if expression not in self.inside:
+            raise NotRecorded("not in this recording")
+        all_of_it = self.inside[expression]
+        shown = tuple(all_of_it[start : start + count])
+        return ChildWindow(shown, start, start + count < len(all_of_it), len(all_of_it))
+
+    async def whole(self, expression: str, frame_level: int, form: str, most: int) -> tuple[str, bool]:
+        return '"' + "word " * 40 + 'END"', False
+
+    async def assign(self, expression: str, frame_level: int, value: str) -> Variable:
+        self.asked.append(("assign", expression, value))
+        if value == "nonsense":
+            raise CommandFailed("", 'No symbol "nonsense" in current context.')
+        self.known[expression] = Variable(expression, value)
+        return self.known[expression]
+
+
+POINT = (
+    Variable("x", "3", "int", path="here.x"),
+    Variable("next", "0x7ffe10", "struct point *", path="here.next", children=True),
+)
+
+
+@pytest.fixture
+def trees(segfault: Any) -> Any:
+    """The C demo with a struct, a long array and a string."""
+    session = segfault.active
+    session.state.fault = False
+    session.debugger.values = table = TableOfValues(session.asked)
+    session.state.variables = VariableWindow(
+        (
+            Variable("here", "{x = 3, next = 0x7ffe10}", "struct point", children=True),
+            Variable("cells", "{0, 1, 2...}", "double [100000]", children=True),
+            Variable("name", '"word word"...', "const char *", children=True, kind="string"),
+            Variable("count", "7", "int"),
+        )
+    )
+    table.inside = {
+        "here": POINT,
+        "here.next": POINT,
+        "cells": [Variable(f"[{k}]", str(k), "double", path=f"cells[{k}]") for k in range(1_000)],
+    }
+    table.known = {"count": Variable("count", "7", "int")}
+    return segfault
+
+
+def pane(view: Any) -> list[str]:
+    """The lines of Variables, from its title down."""
+    lines = [line.rpartition("│")[2].rstrip() for line in view.text().splitlines() if "│" in line]
+    return [line for line in lines if line.strip()]
+
+
+async def test_a_value_is_opened_and_closed(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "space")
+        assert any("▾here" in line for line in pane(view))
+        assert any("x " in line and line.endswith("int") and " 3" in line for line in pane(view))
+        assert any("▸next" in line for line in pane(view))
+        await view.press("down", "down", "enter")
+        assert [call for call in trees.active.asked if call[0] == "children"] == [
+            ("children", "here", 0, 100, "members"),
+            ("children", "here.next", 0, 100, "members"),
+        ]
+        await view.press("home", "space")
+        assert not any("▸next" in line for line in pane(view))
+
+
+async def test_open_values_are_read_again_at_a_stop_and_the_selected_row_stays(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "space", "down", "down")
+        table = trees.active.debugger.values
+        table.inside["here"] = (Variable("first", "0", "int"), replace(POINT[0], value="4"), POINT[1])
+        await trees.active.stop()
+        await view.settle()
+        assert any("•" in line and "x " in line and " 4" in line for line in pane(view))
+        assert any(line.startswith("▸ ") and "next" in line for line in pane(view))
+
+
+async def test_long_arrays_are_paged_and_a_range_is_chosen(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "down", "space", "end", "up", "up")
+        assert any("… 900 more of 1,000" in line for line in pane(view))
+        await view.press("enter")
+        assert trees.active.asked[-1] == ("children", "cells", 0, 200, "members")
+        await view.press("home", "down", "i", *"500..502", "enter")
+        assert trees.active.asked[-1] == ("children", "cells", 500, 3, "members")
+        assert any("… 500 before" in line for line in pane(view))
+        assert any("[502]" in line for line in pane(view))
+        await view.press("i", *"nonsense", "enter")
+        assert "write elements as 500..520" in view.text()
+
+
+async def test_text_is_shown_whole(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "down", "down", "space")
+        assert 'END"' in view.text()
+
+
+async def test_forms_go_round_and_are_named(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "end", "t")
+        assert any("0x7" in line and line.endswith("hex int") for line in pane(view))
+        for _ in range(7):
+            await view.press("t")
+        assert any("count" in line and "7" in line and "hex" not in line for line in pane(view))
+
+
+async def test_a_value_is_set_over_the_old_one(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "end", "equals_sign")
+        assert "count = 7" in view.text()
+        await view.press("8", "enter")
+        assert ("assign", "count", "78") in trees.active.asked
+        assert ("look_again",) in trees.active.asked
+        await trees.active.values.look_again()
+        trees.active.tell(Change.VARIABLES)
+        await view.settle()
+        assert any("•" in line and "count" in line for line in pane(view))
+
+
+async def test_a_refusal_is_one_line(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "end", "equals_sign", "backspace", *"nonsense", "enter")
+        assert 'count stays as it is: No symbol "nonsense" in current context.' in view.text()
+
+
+async def test_a_dump_says_that_it_cannot_be_changed(trees: Any, show: Any) -> None:
+    trees.active.state.run = Run.DUMP
+    async with show(trees) as view:
+        await view.press("w", "v", "end", "equals_sign")
+        assert "count stays as it is: a dump cannot be changed" in view.text()
+        assert not view.app.workspace.prompt.display
+
+
+async def test_what_a_recording_does_not_hold_is_said_calmly(trees: Any, show: Any) -> None:
+    trees.active.debugger.values.inside = {}
+    async with show(trees) as view:
+        await view.press("w", "v", "space")
+        assert any("not in this recording" in line for line in pane(view))
+
+
+async def test_a_watch_that_calls_runs_only_when_it_is_acted_on(trees: Any, show: Any) -> None:
+    table = trees.active.debugger.values
+    table.known["size()"] = Variable("size()", "", error=CALLS)
+    async with show(trees) as view:
+        await view.press("w", "v", "e", *"size()", "enter")
+        assert any("=" in line and "size()" in line and "12" in line for line in pane(view))
+        await trees.active.stop()
+        await view.settle()
+        assert any("<calls a function; ⏎ runs it>" in line for line in pane(view))
+        assert trees.active.asked[-1] == ("read", "size()", False)
+        await view.press("home", "enter")
+        assert trees.active.asked[-1] == ("read", "size()", True)
+        assert any("size()" in line and "12" in line for line in pane(view))
+
+
+async def test_a_member_is_watched_copied_and_forgotten(trees: Any, show: Any) -> None:
+    trees.active.debugger.values.known["here.x"] = Variable("x", "3", "int")
+    async with show(trees) as view:
+        copied: list[str] = []
+        view.app.copy_to_clipboard = copied.append
+        await view.press("w", "v", "space", "down", "y", "Y", "p")
+        assert copied == ["3", "here.x"]
+        assert any("=" in line and "here.x" in line for line in pane(view))
+        await view.press("home", "x")
+        assert not any("here.x" in line for line in pane(view))
+        await view.press("x")
+        assert "only expressions that were asked for can be forgotten" in view.text()
+
+
+async def test_what_is_out_of_sight_is_not_asked_for(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "space", "w", "s", "z")
+        trees.active.asked.clear()
+        await trees.active.stop()
+        await view.settle()
+        assert not [call for call in trees.active.asked if call[0] in ("children", "read")]
+        await view.press("z")
+        assert ("children", "here", 0, 100, "members") in trees.active.asked
+
+
+def test_what_a_new_value_is_typed_over() -> None:
+    assert prefill("97 'a'") == "97"
+    assert prefill("0x401136 <main+4>") == "0x401136"
+    assert prefill('0x55550 "text"') == "0x55550"
+    assert prefill("{1, 2}") == ""
+    assert prefill("2.5") == "2.5"
+    assert prefill("RED") == "RED"
+
+
+def test_ranges_are_read_as_people_write_them() -> None:
+    for text in ("500..520", "500-520", "[500:520]", "500, 520", " 500 520 "):
+        assert read_range(text) == (500, 520)
+    assert read_range("7") == (7, 106)
+    for wrong in ("", "x", "1..", "9..1", "-1"):
+        with pytest.raises(ValueError, match="write elements"):
+            read_range(wrong)
+
+
+def test_text_is_cut_behind_blanks_and_nothing_is_lost() -> None:
+    for text in ("a b" * 100, "x" * 100, "  \u4e2d\u6587 " * 40, ""):
+        parts = parts_of(text, 20)
+        assert "".join(parts) == text
