@@ -63,7 +63,8 @@ class GdbPythonTarget(PythonTarget):
         """`py-bt-full` of the focused thread, from its innermost frame on."""
         if "undefined" in str(await self._ask(_IS_DEFINED, 5.0)):
             await self._python(f"gdb.execute('source ' + {str(script)!r})", 10.0)
-        told = await self._ask(f"gdb.execute('py-bt-full', False, True)[:{_MOST}]", _BACKTRACE_DEADLINE)
+        await self._python(_CAPTURE, _BACKTRACE_DEADLINE)
+        told = await self._ask(f"_ladder_captured.getvalue()[:{_MOST}]", 5.0)
         return told if isinstance(told, str) else ""
 
     async def _ask(self, expression: str, deadline: float) -> object:
@@ -84,4 +85,9 @@ class GdbPythonTarget(PythonTarget):
         )
 
 
+# What `gdb.execute` gives back as a string is in MI's own words in some releases (seen in gdb 18).
+_CAPTURE = (
+    "import contextlib, io; _ladder_captured = io.StringIO(); "
+    "exec(\"with contextlib.redirect_stdout(_ladder_captured): gdb.execute('py-bt-full')\")"
+)
 _IS_DEFINED = "'defined' if 'py-bt-full' in gdb.execute('complete py-bt-f', False, True) else 'undefined'"

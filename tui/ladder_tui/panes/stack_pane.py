@@ -94,9 +94,14 @@ class StackPane(Pane):
 
     @property
     def _why(self) -> str:
-        """Why there are no Python frames where there could be some."""
+        """Why there are no Python frames where there could be some, or what is to be doubted about those."""
         debug = self.debug
-        return debug.python.why if debug is not None and self._entries and debug.python.woven is None else ""
+        if debug is None or not self._entries:
+            return ""
+        told = debug.python
+        if told.woven is not None:
+            return "" if told.woven.exact else "Python frames: where they belong is not certain"
+        return f"no Python frames ({key_of('python.toggle')}): {told.why}" if told.why else ""
 
     @property
     def row_count(self) -> int:
@@ -116,8 +121,7 @@ class StackPane(Pane):
             index -= 1
         if self._why:
             if index == 0:
-                key = key_of("python.toggle")
-                return Row((Cell(f"   no Python frames ({key}): {self._why}", "muted"),), target="why")
+                return Row((Cell(f"   {self._why}", "muted"),), target="why")
             index -= 1
         if index == 0:
             return Row((Cell("launched by", "muted"),), (Cell("report", "report"),))
@@ -132,7 +136,7 @@ class StackPane(Pane):
         if frames and debug is not None and debug.frames.start:
             count = f"#{frames[0].level:,} to #{frames[-1].level:,}{more}"
         if debug is not None and debug.python.woven is not None and count:
-            count += f" · {debug.python.source}{'' if debug.python.woven.exact else ', places not certain'}"
+            count += f" · {debug.python.source}"
         state = (Cell(count, "muted"),) if count else ()
         if debug is not None and debug.walk is not None and count:
             what = f"/{debug.walk.needle}" if debug.walk.needle else "to the last"
@@ -166,7 +170,7 @@ class StackPane(Pane):
             self._turn_libraries(hit.target)
         elif hit.target == "more":
             self.work(session.stack.further())
-        elif hit.target == "why":
+        elif hit.target == "why" and debug.python.woven is None:
             self.work(session.python.toggle())
 
     def action_fold(self) -> None:
