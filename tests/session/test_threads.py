@@ -172,6 +172,7 @@ async def test_a_frozen_thread_is_held_when_all_others_go_on(told, compiled) -> 
     await told.session.resume(StepKind.CONTINUE)
     await told.until(lambda: told.state.run is Run.EXITED)
     assert not told.state.threads.frozen
+    assert len([text for text in told.notices() if "has ended" in text]) <= 1
 
 
 async def test_a_focused_thread_that_ends_in_non_stop_gives_the_focus_to_one_that_stands(told, compiled) -> None:

@@ -69,6 +69,7 @@ class SessionThreads:
         self._tasks: set[asyncio.Task[None]] = set()
         self._telling: asyncio.TimerHandle | None = None
         self._untold: dict[int, str] = {}
+        self._latest_end: FocusEnded | None = None
 
     @property
     def _facet(self) -> Threads | None:
@@ -96,7 +97,9 @@ class SessionThreads:
                 seen.news.pop(thread, None)
             self._look_again()
         elif isinstance(event, FocusEnded):
-            self._focus_ended(event)
+            pending, self._latest_end = self._latest_end, event
+            if pending is None:
+                self._do(self._follow_end)
         elif isinstance(event, SettingChanged):
             self._setting_changed(event)
         elif isinstance(event, TargetExited | EngineExited):
@@ -178,15 +181,22 @@ class SessionThreads:
         await self._learn_name(thread)
         self._follower.notice(f"{self._state.threads.called(thread)} has stopped: {reason}; the focus stays")
 
-    def _focus_ended(self, event: FocusEnded) -> None:
-        thread = event.now.index("thread")
-        self._stood = thread
-        if thread is None:
+    async def _follow_end(self) -> None:
+        """Turn to the thread that the engine speaks of since the focused one ended, unless all of them do."""
+        await asyncio.sleep(TOGETHER)
+        event, self._latest_end = self._latest_end, None
+        thread = event.now.index("thread") if event is not None else None
+        facet = self._facet
+        if event is None or thread is None or facet is None:
             return
-        self._turn_to(event.now)
-        self._do(self._announce, event.ended, thread, event.stop.description if event.stop else "it runs")
         # The engine's own command line still speaks of the thread that has ended.
-        self._do(self._select, event.now)
+        await self._select(event.now)
+        if self._stood == thread:
+            return
+        before, self._stood = self._stood, thread
+        self._turn_to(event.now)
+        stop = facet.standing(thread)
+        await self._announce(before, thread, stop.description if stop is not None else "it runs")
 
     def _setting_changed(self, event: SettingChanged) -> None:
         seen = self._state.threads
@@ -201,7 +211,7 @@ class SessionThreads:
 
     def _over(self, *, gone: bool) -> None:
         self.cancel()
-        self._stood = None
+        self._stood = self._latest_end = None
         old, facet = self._state.threads, self._facet
         self._state.threads = ThreadList(
             non_stop=old.non_stop if gone else facet is not None and facet.non_stop,
