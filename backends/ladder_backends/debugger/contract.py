@@ -175,6 +175,7 @@ class Debugger(abc.ABC):
         Args:
             kind: How to run.
             location: For UNTIL, where to stop in the selected frame; for ADVANCE, in any; for JUMP, where to go on.
+                For RUN it only tells that a breakpoint waits there: the run goes on past `main`.
         """
 
     @abc.abstractmethod

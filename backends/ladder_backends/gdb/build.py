@@ -41,4 +41,7 @@ class GdbBuild(Build):
             with contextlib.suppress(CommandFailed):
                 # It may have ended by itself in this instant.
                 await self._engine.cli("kill")
+        with contextlib.suppress(CommandFailed):
+            # Lines that it has read stay in its memory otherwise, whatever became of the file.
+            await self._engine.cli("maint flush source-cache")
         await self._engine.command(f"-file-exec-and-symbols {mi_string(self._program)}", deadline=LOAD_DEADLINE)

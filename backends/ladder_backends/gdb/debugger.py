@@ -107,7 +107,7 @@ class GdbDebugger(GdbDialect):
     async def resume(self, kind: StepKind, location: str = "") -> None:
         """Let the target run; RUN and START start it, or start it again."""
         try:
-            if kind is StepKind.RUN and self._stop_at_main:
+            if kind is StepKind.RUN and self._stop_at_main and not location:
                 kind = StepKind.START
             if kind.anew:
                 await self._held.prepare_run()
