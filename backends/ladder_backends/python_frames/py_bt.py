@@ -93,8 +93,9 @@ def variables_of(text: str) -> tuple[Variable, ...]:
     for position, match in enumerate(starts):
         end = starts[position + 1].start() if position + 1 < len(starts) else len(text)
         value = clean_line(text[match.end() : end])
-        last_cut = cut and position + 1 == len(starts)
-        variables.append(Variable(match["name"], value[:VALUE_LIMIT], cut=last_cut or len(value) > VALUE_LIMIT))
+        if (cut and position + 1 == len(starts)) or len(value) > VALUE_LIMIT:
+            value = value[: VALUE_LIMIT - 1] + "…"
+        variables.append(Variable(match["name"], value))
     return tuple(variables)
 
 

@@ -81,7 +81,6 @@ def _variables(rows: list[Any]) -> tuple[Variable, ...]:
                 name=_text(row.get("name")) or "?",
                 value=value,
                 is_argument=row.get("arg") is True,
-                cut=isinstance(raw, str) and len(raw) > VALUE_LIMIT,
                 error="" if isinstance(raw, str) else "py-spy does not show values of this kind",
             )
         )

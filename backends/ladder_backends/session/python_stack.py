@@ -344,13 +344,8 @@ class PythonStack:
             if frame is None or frame.variables is None:
                 window = replace(window, note="the frame is gone: it moved while it was read")
             else:
-                most = self._follower.rows.variables
-                window = replace(
-                    window,
-                    variables=frame.variables[:most],
-                    more=len(frame.variables) > most,
-                    note="" if frame.variables else "no arguments or locals",
-                )
+                note = "" if frame.variables else "no arguments or locals"
+                window = replace(window, variables=frame.variables, note=note)
         except LadderError as error:
             window = replace(window, note=error.why or error.what)
         if told.selected != row.index or told.place is not place:

@@ -68,6 +68,8 @@ class SessionValues:
     def function(self) -> str:
         """The function of the frame that is shown."""
         state = self._session.state
+        if state.python.frame is not None:
+            return f"{state.python.frame.function} in {state.python.frame.file}"
         frame = frame_at(state.frames, state.selected_frame)
         return frame.function if frame is not None else ""
 
@@ -224,7 +226,7 @@ class SessionValues:
     async def _open(self, level: int, row: ValueRow) -> None:
         """Ask for what is inside a value, or for the whole text of it."""
         branch, variable, moment = self._trees.branches[row.key], row.variable, self._moment
-        facet = self._facet
+        facet = self._facet if not self._of_python(row) else None
         branch.text, window = None, ChildWindow()
         try:
             if (
@@ -309,6 +311,9 @@ class SessionValues:
     async def write_as(self, row: ValueRow, form: str) -> None:
         """Write a value, and what is inside it, in another form."""
         trees = self._trees
+        if self._of_python(row):
+            self._session.notice(f"{row.variable.name}: Python's values are written in one form", "warning")
+            return
         trees.forms.pop(row.key, None)
         if trees.form_of(row.key) != form:
             trees.forms[row.key] = form
@@ -337,6 +342,8 @@ class SessionValues:
     async def assign(self, row: ValueRow, text: str) -> None:
         """Set a value; a refusal is a notice."""
         why, facet = self.read_only(), self._facet
+        if self._of_python(row):
+            why = "values of Python are read, not set"
         if why or facet is None:
             self._session.notice(f"{row.variable.name} stays as it is: {why}", "warning")
             return
@@ -387,6 +394,10 @@ class SessionValues:
         return replace(read[0], error=_calm(read[0].error))
 
     # -- within
+
+    def _of_python(self, row: ValueRow) -> bool:
+        """The value is a Python frame's: the engine knows no such name."""
+        return self._session.state.python.frame is not None and row.key[0] != WATCHED
 
     def _stands(self) -> bool:
         return self._session.state.run in (Run.STOPPED, Run.DUMP)

@@ -161,7 +161,9 @@ class VariablesPane(Pane):
         """Whose variables these are, and where they come from if not from an engine."""
         debug = self.debug
         state: tuple[Cell, ...] = ()
-        if debug is not None and debug.variables.frame_level:
+        if debug is not None and debug.python.frame is not None:
+            state = (Cell(f"of {debug.python.frame.function} · {debug.python.source}", "muted"),)
+        elif debug is not None and debug.variables.frame_level:
             state = (Cell(f"of frame {debug.variables.frame_level}", "muted"),)
         return Title(self.pane_name, state, self.tab_cells())
 
