@@ -39,11 +39,18 @@ def rows() -> Iterator[dict[str, Any]]:
 async def threads(program: Path) -> list[dict[str, Any]]:
     """Stops with the list on screen, and the time until all stacks are compared."""
     session = await stopped(program, "meet")
-    session.subscribe(lambda change: session.threads.wanted() if change & (Change.THREADS | Change.RUN) else None)
-    session.threads.wanted()
+    read = asyncio.Event()
+
+    def look(change: Change) -> None:
+        if change & (Change.THREADS | Change.RUN):
+            session.threads.wanted()
+        if session.state.threads.current:
+            read.set()
+
+    session.subscribe(look)
     begun = time.monotonic()
-    while not session.state.threads.current:
-        await asyncio.sleep(0.005)
+    session.threads.wanted()
+    await read.wait()
     listed = time.monotonic() - begun
     shown: list[float] = []
     session.subscribe(
