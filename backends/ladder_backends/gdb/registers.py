@@ -34,6 +34,9 @@ _GROUPS = re.compile(r"general|float|vector|system|\w+,[\w,]+")
 _ELSEWHERE = re.compile(r"(?P<system>[c-gs]s|[fg]s_base|orig_[re]ax)$|(?P<vector>k[0-7])$")
 """Registers of x86 that the engine counts among the general ones, and that few look for there."""
 
+_COUNTER = re.compile(r"[re]?ip|pc")
+"""Comes first, before the flags: what one looks for in a pane of few rows."""
+
 _WHOLE = re.compile(r"(zmm|ymm|xmm|[qv])(?P<number>\d+)$")
 _CUT = re.compile(r"(zmm|ymm|xmm)\d+h?$")
 _PART = re.compile(r"\b(?P<name>u?(?:v\d+_)?(?:int\d+|float|double|half|bfloat16)) = (?P<value>\{[^{}]*\}|[^,{}]+)")
@@ -94,6 +97,7 @@ class GdbRegisters(Registers):
         if isinstance(values, BaseException):
             raise values
         told = {} if isinstance(words, BaseException) else words
+        wanted.sort(key=lambda one: 0 if _COUNTER.fullmatch(one.name) else 1 if one.flags else 2)
         registers = [_register(one, values.get(one.number), told.get(one.number), form) for one in wanted]
         if natural and group == _GENERAL:
             registers = await self._with_strings(registers)

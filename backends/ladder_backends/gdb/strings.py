@@ -8,6 +8,8 @@ from ladder_backends.gdb.translation import rows_of, text_of
 
 _PREVIEW = 32
 """Bytes that are looked at."""
+_PROGRAM = (b"U", b"V")
+"""The sixth byte of an address in a program that is loaded anywhere; all six may be letters."""
 _LEAST = 3
 """Printable characters below which bytes are no text."""
 
@@ -22,6 +24,8 @@ async def preview_of(engine: Engine, address: int) -> str:
     try:
         raw = bytes.fromhex(text_of(row.get("contents")))
     except ValueError:
+        return ""
+    if raw[5:6] in _PROGRAM and raw[6:8] == b"\0\0":
         return ""
     text, ended, _ = raw.partition(b"\0")
     if not ended and len(raw) == _PREVIEW:

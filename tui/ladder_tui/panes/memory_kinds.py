@@ -35,7 +35,7 @@ class MemoryKind:
             return "pointer"
         if self.family == "hex":
             return "bytes" if self.size == 1 else f"hex{self.size * 8}"
-        return f"{self.family[0]}{self.size * 8}"
+        return f"{'i' if self.family == 'signed' else self.family[0]}{self.size * 8}"
 
     @property
     def width(self) -> int:

@@ -197,7 +197,8 @@ class MemoryPane(Pane):
         told = []
         state, debug = self._memory, self.debug
         if self._home is not None:
-            told = [f"{self._home:#x}", state.symbol if state.home == self._home else "", self._kind.name]
+            known = state.symbol if state.home == self._home else ""
+            told = [known or f"{self._home:#x}", self._kind.name]
             if debug is not None and debug.run is Run.DUMP:
                 told.append("read only")
         words = " ".join(word for word in told if word)

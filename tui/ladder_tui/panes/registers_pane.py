@@ -160,7 +160,10 @@ class RegistersPane(Pane):
         if session is None or not isinstance(line, Register):
             self.ladder_app.say("set: choose a register first", "warning")
             return
-        name = line.name
+        name, why = line.name, session.machine.read_only()
+        if why:
+            self.ladder_app.say(f"set: {why}", "warning")
+            return
 
         def give(text: str) -> None:
             if text.strip():

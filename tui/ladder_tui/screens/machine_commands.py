@@ -37,13 +37,15 @@ class MachineCommands(Screen[None]):
         if home._refused("memory"):
             return
 
-        def give(text: str) -> None:
-            if text.strip():
-                self.show_memory(text.strip())
-
         pane = self._focused_pane
-        initial = pane.expression_at_cursor() if pane is not None else ""
-        home.prompt.ask("memory at", give, initial=initial, placeholder="an address or expression")
+        offered = pane.expression_at_cursor() if pane is not None else ""
+
+        def give(text: str) -> None:
+            if expression := text.strip() or offered:
+                self.show_memory(expression)
+
+        placeholder = f"an address or expression; nothing for {offered}" if offered else "an address or expression"
+        home.prompt.ask("memory at", give, placeholder=placeholder)
 
     def action_open_source(self) -> None:
         """Choose a source file and show it; the target stays where it is."""
