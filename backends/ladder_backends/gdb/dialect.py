@@ -306,6 +306,7 @@ class GdbDialect(Debugger):
             text = self._command_line.feed(chunk)
             if text:
                 self.emit(ConsoleOutput(text))
+                self.events.hear_console(text)
             if self._expect_prompt and self._command_line.waits:
                 self._console_idle.set()
                 # What looks like a question may be output cut at a bracket: only a prompt ends the command.

@@ -185,15 +185,15 @@ class EventReader:
         self.alive = True
         thread = number_of(results.get("thread-id"))
         word, words, fault = stop_words(results)
-        if (recorded := self._history.reason(results)) is not None:
+        frame = frame_of(results.get("frame"))
+        self.function = frame.function if frame is not None else ""
+        if (recorded := self._history.reason(results, self.function)) is not None:
             word, words = recorded
         elif own := self.own_stops.pop(text_of(results.get("bkptno")), ""):
             word, words = "location-reached", own
         else:
             word, words = self.breakpoints.stop_words(results, word, words)
         returned = returned_by(results) if word == "function-finished" else None
-        frame = frame_of(results.get("frame"))
-        self.function = frame.function if frame is not None else ""
         stop = TargetStopped(word, words, frame, self._focus_of(results), at, fault, returned)
         if thread is not None and isinstance(results.get("stopped-threads"), list):
             # Only in non-stop there is a list; a recording may have no other word of it.
@@ -215,8 +215,12 @@ class EventReader:
             self.stops += 1
             words = text_of(answer.results.get("msg")) or "the engine refused to run"
             words = why_not_inserted(self.log) or words
+            self._history.hear(words)
+            recorded = self._history.reason({}, "")
+            word, words = recorded if recorded is not None else ("error", words)
             focus = self._focus_of({"thread-id": str(self.thread)}) if self.thread is not None else None
-            self._emit(TargetStopped("error", words, None, focus, time.monotonic(), fault=True))
+            fault = recorded is None
+            self._emit(TargetStopped(word, words, None, focus, time.monotonic(), fault=fault))
 
     def _exited(self, results: Mapping[str, Value]) -> None:
         self.running = False
@@ -307,10 +311,18 @@ class EventReader:
         if self.breakpoints.update(row):
             self._emit(BreakpointsChanged(self.breakpoints.bindings))
 
+    def hear_console(self, text: str) -> None:
+        """Take what the command line wrote: some words that belong to a stop come there alone."""
+        if self._history.recording:
+            for line in text.splitlines():
+                self._history.hear(line)
+
     def _record_started(self, results: Mapping[str, Value]) -> None:
+        self._history.recording = True
         self._emit(RecordingChanged(text_of(results.get("method")) or "full"))
 
     def _record_stopped(self, results: Mapping[str, Value]) -> None:
+        self._history.recording = False
         self._emit(RecordingChanged(""))
 
     def _breakpoint_deleted(self, results: Mapping[str, Value]) -> None:

@@ -15,9 +15,14 @@ _WHERE = re.compile(r"does not support instruction (?P<code>0x[0-9a-f]+)(?: at a
 
 
 class HistoryWords:
-    """Remembers what was said since the target ran last."""
+    """Remembers what was said since the target ran last.
+
+    Attributes:
+        recording: Execution is recorded.
+    """
 
     def __init__(self) -> None:
+        self.recording = False
         self._end = self._exit = False
         self._unknown = ""
 
@@ -38,13 +43,21 @@ class HistoryWords:
                 self._unknown = place["address"] or place["code"]
             self._unknown = self._unknown or "this place"
 
-    def reason(self, results: Mapping[str, Value]) -> tuple[str, str] | None:
-        """Reason and words of a stop that the recording caused; None for any other."""
+    def reason(self, results: Mapping[str, Value], function: str) -> tuple[str, str] | None:
+        """Reason and words of a stop that the recording caused; None for any other.
+
+        Args:
+            results: Of the stop's record.
+            function: Where it stands; tells an exit where the words for that come late or nowhere.
+        """
         told = results.get("reason")
-        if self._exit and (told is None or results.get("signal-name") == "0"):
+        unasked = self.recording and results.get("signal-name") == "0"
+        if (self._exit and (told is None or unasked)) or (unasked and not self._unknown and "_exit" in function):
             return RECORDED_EXIT, "about to exit"
-        if self._unknown and (told is None or results.get("signal-name") == "0"):
+        if self._unknown and (told is None or unasked):
             return UNRECORDABLE, f"cannot record the instruction at {self._unknown}"
+        if unasked:
+            return UNRECORDABLE, "cannot record what comes here"
         if told == NO_HISTORY or (told is None and self._end):
             return NO_HISTORY, "end of the recording"
         return None

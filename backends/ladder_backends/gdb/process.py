@@ -54,6 +54,15 @@ class DrivenEngine(Engine, Protocol):
         """The program outlives the engine: its terminal stays."""
 
 
+def _lives(pid: int) -> bool:
+    """Whether a process has memory: a zombie has none, nor has one that is on its way to that."""
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return not file.read().startswith("0 ")
+    except OSError:
+        return False
+
+
 class GdbProcess(Process):
     """The target of a gdb.
 
@@ -116,6 +125,18 @@ class GdbProcess(Process):
             await self._engine.cli(f"kill inferiors {self._numbers()}")
         finally:
             self._events.processes.ending = ""
+
+    async def mourn(self) -> bool:
+        """`kill` for processes that are gone or zombies: gdb does not look by itself at one that stands."""
+        dead = [name for name, pid in self.pids.items() if not _lives(pid)]
+        if not dead:
+            return False
+        self._events.processes.ending = "ended from outside"
+        try:
+            await self._engine.cli(f"kill inferiors {' '.join(name.removeprefix('i') for name in dead)}")
+        finally:
+            self._events.processes.ending = ""
+        return True
 
     async def detach(self) -> tuple[int, ...]:
         """`detach`, from each process that is held."""

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DebugSession", "Subscriber"]
 
+_STEPS_END = frozenset({"end-stepping-range", "function-finished", "location-reached"})
 _MOST_FRAMES = 2_000
 """Frames that are held at once; a window further down replaces them."""
 
@@ -74,6 +75,8 @@ class DebugSession:
         self.rebuild = Rebuild(self.state, self._notifier)
         self.control = RunControl(self)
         self._queued: tuple[StepKind, str] | None = None
+        self._accepting = 0
+        self._last_stop: TargetStopped | None = None
         self._stepping: asyncio.Task[None] | None = None
         self._program_size: tuple[int, int] | None = None
         debugger.listen(self._take)
@@ -207,6 +210,7 @@ class DebugSession:
         if isinstance(event, BreakpointsChanged):
             self._breakpoints.changed(event.bindings)
         elif isinstance(event, TargetStopped):
+            self._last_stop = event
             self._run_queued(event)
         elif isinstance(event, TargetExited | EngineExited):
             self._queued = None
@@ -232,7 +236,7 @@ class DebugSession:
         if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
             kind = StepKind.RUN
         kind = self.control.directed(kind)
-        if self._follower.running and not kind.anew:
+        if (self._follower.running or self._accepting) and not kind.anew:
             if state.run is Run.RUNNING:
                 self._follower.notice("the program is running — interrupt it first", "warning")
             else:
@@ -268,6 +272,16 @@ class DebugSession:
 
     async def _start(self, kind: StepKind, location: str = "") -> bool:
         """Let it run; returns whether the engine has accepted."""
+        self._accepting += 1
+        try:
+            return await self._ask_to_run(kind, location)
+        finally:
+            self._accepting -= 1
+            if self._queued is not None and not self._accepting and not self._follower.running:
+                # It has stopped already, in the same breath in which it accepted.
+                self._run_queued(self._last_stop)
+
+    async def _ask_to_run(self, kind: StepKind, location: str) -> bool:
         if kind.anew:
             self._follower.restarted()
         self._follower.expect_run(anew=kind.anew)
@@ -279,6 +293,7 @@ class DebugSession:
         except LadderError as error:
             self._queued = None
             self._follower.stays()
+            self.control.refused()
             # A dead engine has told of itself.
             if not isinstance(error, EngineDied):
                 self._follower.failed(error)
@@ -295,10 +310,10 @@ class DebugSession:
         launched = isinstance(self.target, LaunchTarget)
         return launched and self.state.run in (Run.EXITED, Run.STARTING, Run.NOTHING)
 
-    def _run_queued(self, stop: TargetStopped) -> None:
+    def _run_queued(self, stop: TargetStopped | None) -> None:
         queued, self._queued = self._queued, None
         # A breakpoint or fault that a key press did not know of is not run over.
-        if queued is not None and stop.reason in ("end-stepping-range", "function-finished", "location-reached"):
+        if queued is not None and stop is not None and stop.reason in _STEPS_END:
             self._stepping = asyncio.get_running_loop().create_task(self._start_queued(*queued))
 
     async def _start_queued(self, kind: StepKind, location: str) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 DEAF_AFTER = 1.0
 """Seconds after an interrupt in which a target that still runs is looked into."""
 
+_LOOKS_FOR_DEATH = 5
+
 _BACKWARDS: Mapping[StepKind, StepKind] = {
     StepKind.CONTINUE: StepKind.REVERSE_CONTINUE,
     StepKind.NEXT: StepKind.REVERSE_NEXT,
@@ -138,6 +140,8 @@ class RunControl:
             self._last_reason = event.reason
             self._tell_history(event)
             self._tell_errand(event)
+            if event.reason == "error" and facet is not None:
+                self._later(self._mourn(facet))
         elif isinstance(event, RecordingChanged):
             if state.backwards and not event.method:
                 self._session.notice("the recording has ended: it runs forwards again")
@@ -205,6 +209,18 @@ class RunControl:
         stuck, self._last_reason = self._last_reason in (UNRECORDABLE, RECORDED_EXIT), ""
         if stuck and self.state.recording and not kind.backwards and not kind.anew:
             await self._facet.record(False)
+
+    def refused(self) -> None:
+        """The engine would not let it run: look whether there is anything left to run."""
+        if self._session.debugger.process is not None and self._session.state.run is Run.STOPPED:
+            self._later(self._mourn(self._session.debugger.process))
+
+    async def _mourn(self, facet: Process) -> None:
+        # What was killed may be on its way out still.
+        for _ in range(_LOOKS_FOR_DEATH):
+            if await facet.mourn():
+                return
+            await asyncio.sleep(0.05)
 
     def interrupted(self) -> None:
         """An interrupt was sent: look soon whether it has helped."""

@@ -30,6 +30,10 @@ class Process(abc.ABC):
         """End the target, every process of it; the engine stays, with its breakpoints."""
 
     @abc.abstractmethod
+    async def mourn(self) -> bool:
+        """Have the engine notice that its target was ended by someone else while it stood; False where it lives."""
+
+    @abc.abstractmethod
     async def detach(self) -> tuple[int, ...]:
         """Let the target run on without the engine; returns the process ids. It outlives the console."""
 
