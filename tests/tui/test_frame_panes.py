@@ -142,7 +142,7 @@ async def test_machine_code_is_asked_for_only_while_it_is_shown(segfault: Any, s
         await view.settle()
         current = next(line for line in view.text().splitlines() if "▶" in line)
         assert "+260" in current
-        assert "mov $0x41,%eax" in current
+        assert "mov     $0x41,%eax" in current
         await view.press("d")
         assert view.app.focused.id == "source"
 
