@@ -86,7 +86,7 @@ async def test_a_way_through_the_stack_is_in_the_title(view, segfault) -> None:
     )
     segfault.tell(Change.FRAMES)
     await view.settle()
-    assert "#49,000 to #49,006+" in view.text()
+    assert "#49,000–49,006+" in view.text()
 
 
 async def test_both_ends_of_the_window_bring_more(view, segfault) -> None:

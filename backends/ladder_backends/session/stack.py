@@ -113,12 +113,12 @@ class SessionStack:
                 self._notifier.tell(Change.FRAMES)
 
     async def _go(self, needle: str, holds: _Found) -> int | None:
-        held = self._state.frames
+        held = before = self._state.frames
         while held.more:
             level = held.start + len(held.frames)
             self._state.walk = StackWalk(needle, level)
             self._notifier.tell(Change.FRAMES)
-            held = await self._ask(level, STRIDE)
+            before, held = held, await self._ask(level, STRIDE)
             found = next((frame.level for frame in held.frames if holds(frame)), None)
             if found is not None:
                 self._hold(held)
@@ -126,7 +126,10 @@ class SessionStack:
         if needle:
             self._follower.notice(f"not found in {held.start + len(held.frames):,} frames: {needle}", "warning")
             return None
-        self._hold(held)
+        if held is not before:
+            # The last window may be short: what leads to it is held as well.
+            frames = (*before.frames, *held.frames)[-STRIDE:]
+            self._hold(held := FrameWindow(frames, frames[0].level))
         return held.frames[-1].level if held.frames else None
 
     async def _load(self, start: int, count: int) -> None:

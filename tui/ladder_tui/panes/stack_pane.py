@@ -134,13 +134,15 @@ class StackPane(Pane):
         more = "+" if self._more else ""
         count = f"{len(frames)}{more}" if frames else ""
         if frames and debug is not None and debug.frames.start:
-            count = f"#{frames[0].level:,} to #{frames[-1].level:,}{more}"
+            count = f"#{frames[0].level:,}–{frames[-1].level:,}{more}"
         if debug is not None and debug.python.woven is not None and count:
             count += f" · {debug.python.source}"
         state = (Cell(count, "muted"),) if count else ()
         if debug is not None and debug.walk is not None and count:
             what = f"/{debug.walk.needle}" if debug.walk.needle else "to the last"
             state = (Cell(f"{debug.walk.level:,} … {key_of('stack.cancel')} ends {what}", "warn"),)
+            # What goes on needs the room that names of other panes have.
+            return Title(self.pane_name, state)
         return Title(self.pane_name, state, self.tab_cells())
 
     def empty_text(self) -> str:

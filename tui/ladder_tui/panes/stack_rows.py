@@ -130,7 +130,7 @@ def text_of(entry: Entry) -> str:
 
 def _frame_row(frame: Frame) -> Row:
     cells = [
-        Cell(f"#{frame.level:<2}", "gutter"),
+        Cell(f"#{frame.level} ", "gutter"),
         Cell(frame.function, "muted" if frame.place is None or is_library(frame) else "function"),
     ]
     if frame.arguments:
