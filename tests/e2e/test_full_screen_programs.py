@@ -55,7 +55,7 @@ def test_less(terminal, gdb, tmp_path) -> None:
     screen.wait("row 20")
     screen.press("G")
     screen.wait("row 499")
-    screen.write("/row 42$")
+    screen.write("?row 42$")
     screen.press("Enter")
     screen.wait(shown(r"row 42$"))
     screen.press("q")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pyte
 import pytest
 import textual
 from rich.console import Console
+from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._xterm_parser import XTermParser
 
 from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.model.variable import Variable, VariableWindow
@@ -23,6 +26,7 @@ from ladder_tui._textual_compat import (
     _change,
     _Look,
     is_known,
+    keep_escapes,
 )
 
 STOP = Change.RUN | Change.FRAMES | Change.VARIABLES | Change.FOCUS | Change.BREAKPOINTS
@@ -140,3 +144,30 @@ async def test_a_step_costs_few_bytes_and_standing_still_none(segfault: Any, sho
         # The same stop once more: nothing differs, nothing is sent.
         screen.apply(STOP)
         assert [widget for widget in screen.walk_children() if widget._repaint_regions] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "keys"),
+    [
+        ("\x1b:w", ["escape", "colon", "w"]),
+        ("\x1b1", ["escape", "1"]),
+        ("\x1b\r", ["escape", "enter"]),
+        ("\x1b ", ["escape", "space"]),
+        ("\x1ba", ["alt+a"]),
+        ("\x1b\x1b", ["escape", "escape"]),
+        ("\x1b[A\x1bOP\x1b[1;5D", ["up", "f1", "ctrl+left"]),
+        ("\x1b[200~1\x1b[201~", ["paste"]),
+    ],
+)
+def test_an_escape_in_one_piece_with_the_next_key_lives(typed: str, keys: list[str]) -> None:
+    class Parser(XTermParser):
+        pass
+
+    keep_escapes(Parser)
+    keep_escapes(Parser)
+    parser = Parser()
+    told = list(parser.feed(typed))
+    for _ in range(50):
+        time.sleep(0.01)
+        told += list(parser.tick())
+    assert [one.key if isinstance(one, events.Key) else "paste" for one in told] == keys

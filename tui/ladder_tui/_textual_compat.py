@@ -18,7 +18,9 @@ from rich.console import Console
 from rich.control import Control
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual._xterm_parser import XTermParser
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
@@ -182,6 +184,30 @@ def is_known(package: Path) -> bool:
     of metadata beside it tells as much. Where there is none of that name, it is asked all the same.
     """
     return (package.parent / f"textual-{VERSION}.dist-info").is_dir() or textual.__version__ == VERSION
+
+
+def keep_escapes(parser: type[XTermParser] = XTermParser) -> None:
+    """Let an Esc live that is read in one piece with the next key, where the two are no letter with Alt.
+
+    Stock Textual loses it: of Esc and `:`, which an editor's user types in one go, only `:` would come.
+
+    Args:
+        parser: Turns what the terminal sends into keys.
+    """
+    stock = parser._sequence_to_key_events
+    if getattr(stock, "keeps_escapes", False) or not is_known(Path(textual.__file__).parent):
+        return
+
+    def key_events(self: XTermParser, sequence: str, alt: bool = False) -> Iterable[events.Key]:
+        digit = len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1].isdigit()
+        if digit or (alt and not sequence.isalpha()):
+            yield events.Key("escape", "\x1b")
+            yield from stock(self, sequence[-1])
+        else:
+            yield from stock(self, sequence, alt)
+
+    key_events.keeps_escapes = True  # type: ignore[attr-defined]
+    parser._sequence_to_key_events = key_events  # type: ignore[method-assign]
 
 
 async def act_at_once(view: Widget, key: str) -> bool:

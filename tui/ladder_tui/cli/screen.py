@@ -52,6 +52,7 @@ async def _run(opening: Opening, settings: Settings) -> int:
             ladder, settings, opening=opens, start=opening.empty, picks_process=opening.picks_process
         )
         _leave_on_signals(app)
+        import_module("ladder_tui._textual_compat").keep_escapes()
         answer = await app.run_async()
     finally:
         await ladder.close()
