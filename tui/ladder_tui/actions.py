@@ -233,7 +233,7 @@ ACTIONS: tuple[Action, ...] = (
            "Variables", "expand", "variables", hinted=True),
     Action("variables.assign", ("equals_sign",), "assign", "Set the value", "Variables", "assign", "variables",
            hinted=True),
-    Action("variables.form", ("t",), "form", "Write the value as hex, decimal, unsigned, binary, octal, char, float",
+    Action("variables.form", ("t",), "form", "Write the value as hex, decimal, binary, octal, char, float",
            "Variables", "form", "variables", hinted=True),
     Action("variables.elements", ("i",), "elements", "Choose which elements are shown: 500..520", "Variables",
            "elements", "variables"),

@@ -356,8 +356,8 @@ class SessionValues:
         self._trees.assigned.add(row.key)
         self._session.look_again()
 
-    async def watch(self, expression: str) -> None:
-        """Watch an expression, or read it again; this once it may call functions of the program."""
+    async def watch(self, expression: str, *, calls: bool = True) -> None:
+        """Watch an expression, or read it again; with `calls` it may run functions of the program, this once."""
         expression = clean_line(expression.strip())
         if not expression:
             return
@@ -367,7 +367,7 @@ class SessionValues:
             key = (WATCHED, expression)
             variable = self._trees.watches[expression]
             row = ValueRow(Sort.VALUE, key, variable, watched=True, form=self._trees.form_of(key))
-            await self._read(self._session.state.selected_frame, [row], calls=True)
+            await self._read(self._session.state.selected_frame, [row], calls=calls)
             await self._look_now()
         self._changed()
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
+
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.moved_lines import line_now
@@ -26,6 +28,7 @@ from ladder_tui.panes.source_gutter import (
     inline_values,
     same_file,
 )
+from ladder_tui.panes.source_peek import SourcePeek
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, cut, cut_front, width_of
 
@@ -81,11 +84,14 @@ class SourcePane(Pane):
         self._values: dict[int, tuple[InlineValue, ...]] = {}
         self._names: frozenset[str] = frozenset()
         self._report_size = -1
+        self._peek = SourcePeek(self)
 
     # Following -------------------------------------------------------------------------------------------------
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Go where the target went, and mark what changed there."""
+        if change & Change.RUN:
+            self._peek.leave()
         debug = self.debug
         place = self._wanted(state, debug)
         if place != self._target or (self._away and change & Change.RUN):
@@ -335,6 +341,38 @@ class SourcePane(Pane):
             return f"No line information here. Stack shows where it stands; Disassembly ({code}) shows the code."
         return ""
 
+    # Values under the mouse ------------------------------------------------------------------------------------
+
+    @property
+    def _gutter(self) -> int:
+        """Columns before the code."""
+        return max(3, len(str(self.row_count))) + 5
+
+    def code_column(self, column: int) -> int:
+        """The column of the code at a column of the view's body; negative in the gutter."""
+        return column - self._gutter + self.shift if column >= self._gutter else -1
+
+    def place_of(self, index: int, column: int) -> tuple[int, int] | None:
+        """Where on the screen something about a column of code has room: below it, or above; None out of sight."""
+        if not self.top <= index < self.top + self.body_height:
+            return None
+        x = self.region.right - 1 - self.body_width + self._gutter + max(0, column - self.shift)
+        y = self.region.y + 1 + index - self.top
+        return x, y + 1 if y + 3 < self.app.size.height else y - 1
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """What the mouse rests on is shown."""
+        self._peek.moved(event.x, event.y)
+
+    def on_leave(self, event: events.Leave) -> None:
+        """Nothing is under the mouse any more."""
+        self._peek.leave()
+
+    def action_value(self) -> None:
+        """Show the value of an expression of the cursor's line; again for the next one."""
+        if self._text is not None and self._text.lines:
+            self._peek.next(self.cursor)
+
     # Acting ----------------------------------------------------------------------------------------------------
 
     def location_at_cursor(self) -> str:
@@ -365,6 +403,8 @@ class SourcePane(Pane):
 
     def action_act(self) -> None:
         """Act on the line, or ask where a source lies that is not here."""
+        if self._peek.pin():
+            return
         place, text = self._place, self._text
         if place is None or text is None or not text.source.lost:
             super().action_act()

@@ -260,7 +260,7 @@ class VariablesPane(Pane):
         """Watch the selected value as an expression."""
         row, values = self._selected_value(), self._values
         if row is not None and values is not None and not row.watched:
-            self.work(values.watch(row.variable.expression))
+            self.work(values.watch(row.variable.expression, calls=False))
 
     def action_copy_expression(self) -> None:
         """Copy the expression that names the selected value."""
@@ -274,6 +274,21 @@ class VariablesPane(Pane):
         values = self._values
         if values is not None:
             self.work(values.watch(expression))
+
+    def open(self, expression: str) -> None:
+        """Watch an expression, and show what is inside its value."""
+        self.work(self._open(expression))
+
+    async def _open(self, expression: str) -> None:
+        values = self._values
+        if values is None:
+            return
+        await values.watch(expression, calls=False)
+        row = next((row for row in values.rows() if row.watched and row.variable.name == expression), None)
+        if row is not None:
+            self._selected = (row.key, row.sort)
+            if row.variable.children and not row.opened:
+                await values.toggle(row)
 
     def action_forget(self) -> None:
         """Forget the expression that the selected row belongs to."""

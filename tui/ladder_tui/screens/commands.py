@@ -114,6 +114,8 @@ class Commands(ThreadCommands, MachineCommands, Screen[None]):
         """
         home = self._home
         home.notice_line.hide()
+        if home.value_popup is not None:
+            home.value_popup.hide()
         self._is_text = self._typing() and event.key not in ALWAYS_COMMANDS
         if not self._chord:
             return False

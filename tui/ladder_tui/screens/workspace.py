@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette
+    from ladder_tui.widgets.value_popup import ValuePopup
 
 _INLINE_VARIABLES = 12
 _INSTRUCTIONS = 64
@@ -66,6 +67,7 @@ class Workspace(Commands, Screen[None]):
         self.program_news = ProgramNews(clock)
         self.rebuild_offer = RebuildOffer()
         self.notice_line = NoticeLine(palette=palette)
+        self.value_popup: ValuePopup | None = None
         self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)
         self.too_small = TooSmall(palette=palette)
