@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ladder_backends.debugger import CoreTarget, LaunchTarget, StepKind
+from ladder_backends.debugger import AttachTarget, CoreTarget, LaunchTarget, StepKind
 from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.thread import Locking, ThreadState
@@ -294,3 +294,31 @@ async def test_an_engine_that_dies_takes_its_threads_along(told, compiled) -> No
     await told.session.at_rest()
     assert told.state.threads.non_stop
     await told.until(lambda: len(told.state.threads.news) == 7)
+
+
+async def test_threads_of_a_process_are_there_when_it_is_attached_and_left_running(told, compiled) -> None:
+    process = await asyncio.create_subprocess_exec(compiled("idle_threads"), stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        await told.session.open(AttachTarget(process.pid))
+        await told.session.at_rest()
+        assert told.state.threads.count == 4
+        await read(told)
+        groups = told.state.threads.groups
+        assert [len(group.threads) for group in groups] == [1, 3]
+        assert {thread.name for thread in groups[1].threads} == {"idle-0", "idle-1", "idle-2"}
+        await told.session.threads.focus(3)
+        await told.session.close()
+        assert process.returncode is None
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_a_thread_that_is_gone_is_not_gone_to(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    before = told.state.focus
+    await told.session.threads.focus(77)
+    assert told.state.focus == before
+    assert "not reached" in told.notices()[-1]

@@ -292,9 +292,7 @@ class SessionThreads:
             return
         if not seen.non_stop:
             self._follower.notice(
-                "all threads stop and run together here: single ones can be frozen in non-stop, "
-                "chosen before the program runs; what can be done now is to let only the focused one run",
-                "warning",
+                "single threads freeze only in non-stop, chosen before the program runs", "warning"
             )
             return
         if seen.frozen.issuperset(threads):
