@@ -282,7 +282,10 @@ async def test_a_finish_that_fails_leaves_the_frame_to_be_asked(start, compiled)
 
 
 async def test_an_engine_that_dies_takes_its_threads_along(told, compiled) -> None:
-    await non_stop(told, compiled("burst"), "work")
+    await told.session.open(LaunchTarget(compiled("burst")), run=False)
+    await told.session.threads.set_non_stop(True)
+    await told.session.set_breakpoint("work")
+    await told.go(StepKind.RUN)
     await told.until(lambda: len(told.state.threads.news) == 7)
     told.session.threads.wanted()
     await told.session.console("kill")
