@@ -147,7 +147,7 @@ class TestIntents:
         store = IntentStore(program)
         assert store.load() == []
         kept = BreakpointIntent(4, "a.c:1", "x > 1", enabled=False)
-        store.save([kept, BreakpointIntent(5, "b", temporary=True), BreakpointIntent(6, "watch x")])
+        store.save([kept, BreakpointIntent(5, "b", temporary=True), BreakpointIntent(6, "*0x1136")])
         link = tmp_path / "link"
         link.symlink_to(program)
         assert IntentStore(link).load() == [BreakpointIntent(1, "a.c:1", "x > 1", enabled=False)]
@@ -161,7 +161,7 @@ class TestIntents:
 
     @pytest.mark.parametrize(
         "content",
-        [b"", b"{", b"\xff", b"[]", b'{"format": 2, "breakpoints": []}', b'{"format": 1}', b"[" * 100_000],
+        [b"", b"{", b"\xff", b"[]", b'{"format": 99, "breakpoints": []}', b'{"format": 1}', b"[" * 100_000],
     )
     def test_a_file_that_is_no_store_is_put_aside(self, program: Path, content: bytes) -> None:
         store = IntentStore(program)

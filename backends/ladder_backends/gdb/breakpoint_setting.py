@@ -69,10 +69,13 @@ class BreakpointSetting:
             else:
                 binding = await self._set_code(intent)
         except MessageInvalid as error:
+            self._table.count(intent)
             return BreakpointBinding(intent, BindingState.FAILED, why=error.line())
         except CommandFailed as refused:
             binding = self._refused(intent, refused.what.rstrip("."))
-        if binding.state is not BindingState.FAILED:
+        if binding.state is BindingState.FAILED:
+            self._table.count(intent)
+        else:
             self._emit(BreakpointsChanged(self._table.bindings))
         return binding
 

@@ -68,6 +68,10 @@ class BreakpointTable:
         """The engine's numbers of a binding: more than one for a regular expression."""
         return [number for number, first in self._members.items() if first == binding.number] or [binding.number]
 
+    def count(self, intent: BreakpointIntent) -> None:
+        """Give the id of an intent to no other, though the engine does not have it."""
+        self._highest_intent = max(self._highest_intent, intent.id)
+
     # -- what the engine answers and tells
 
     def bind(self, intent: BreakpointIntent, row: Mapping[str, Value], why: str = "") -> BreakpointBinding:
@@ -92,6 +96,9 @@ class BreakpointTable:
         if number in self._members:
             return self._update_member(number, row)
         known = self._bindings.get(number)
+        if row.get("disp") == "dstp":
+            # It is about to go by itself, and switched off until then: no wish of the user.
+            return False
         if known is None and self._own == "" and row.get("disp") == "del":
             self._own = number
         if number == self._own:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ladder_backends.debugger.contract import Debugger
-from ladder_backends.debugger.target import AttachTarget, LaunchTarget, Target
-from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
+from ladder_backends.debugger.target import Target
+from ladder_backends.errors import LadderError
+from ladder_backends.model.breakpoint import (
+    BindingState,
+    BreakpointBinding,
+    BreakpointIntent,
+    BreakpointKind,
+    SourceAnchor,
+)
+from ladder_backends.model.events import BreakpointsChanged, Event, LogWritten, TargetStopped
+from ladder_backends.session.anchors import anchor_at, is_older, line_now
+from ladder_backends.session.answers import frame_at
 from ladder_backends.session.intents import IntentStore
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.state import Change, DebugState
+from ladder_backends.session.target_program import program_of
+
+COUNT_INTERVAL = 0.1
+"""Seconds between two notifications that only tell how often breakpoints were hit."""
 
 
 class Breakpoints:
@@ -23,37 +40,130 @@ class Breakpoints:
         self._notice = notice
         self._engine: tuple[BreakpointBinding, ...] = ()
         self._refused: dict[int, BreakpointBinding] = {}
+        self._anchors: dict[int, tuple[str, SourceAnchor | None]] = {}
+        self._moved: dict[int, tuple[str, str]] = {}
         self._store: IntentStore | None = None
+        self._program: Path | None = None
         self._applying = False
+        self._counting: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # -- with the program
 
     async def apply(self, debugger: Debugger, target: Target) -> None:
         """Set what is kept for the target's program; on a restart, what was set before."""
-        program = _program_of(target)
+        program = self._program = program_of(target)
         wanted = [binding.intent for binding in self._state.breakpoints if not binding.intent.temporary]
         self._engine, self._refused = (), {}
         if self._store is None and program is not None:
             self._store = IntentStore(program)
             wanted = self._store.load()
             self._told()
+        wanted = [await asyncio.to_thread(self._rebound, intent) for intent in wanted]
         self._applying = True
         try:
             for intent in wanted:
+                if intent.anchor is not None:
+                    self._anchors[intent.id] = intent.location, intent.anchor
                 binding = await debugger.set_breakpoint(intent)
-                if not binding.number:
+                if not binding.number and binding.state is not BindingState.PENDING:
                     self._refused[intent.id] = binding
         finally:
             self._applying = False
         self._publish()
 
+    async def rebind(self, debugger: Debugger) -> None:
+        """Move breakpoints to where the text of their lines is now; the engine has read a new build."""
+        told: list[str] = []
+        for binding in self._state.breakpoints:
+            intent = await asyncio.to_thread(self._rebound, binding.intent)
+            if intent.location == binding.intent.location:
+                continue
+            self._anchors[intent.id] = intent.location, intent.anchor
+            made = await debugger.change_breakpoint(binding, intent)
+            if made.state is not BindingState.FAILED:
+                told.append(f"breakpoint {made.number or intent.id} {self._moved[intent.id][1]}")
+        if told:
+            self._notice("; ".join(told[:3]) + (f"; {len(told) - 3} more" if len(told) > 3 else ""), "information")
+        self._publish()
+
+    def _rebound(self, intent: BreakpointIntent) -> BreakpointIntent:
+        """The intent at the line on which its text is now; not before the program was built from that text."""
+        anchor = intent.anchor
+        self._moved.pop(intent.id, None)
+        file, colon, line = intent.location.rpartition(":")
+        if anchor is None or not colon or not line.isdecimal() or not is_older(anchor.file, self._program):
+            return intent
+        now = line_now(anchor)
+        if now is None:
+            self._moved[intent.id] = (
+                intent.location,
+                f"the text of line {anchor.line} is gone: stays on line {line}",
+            )
+            return intent
+        if now == anchor.line:
+            return intent
+        moved = replace(intent, location=f"{file}:{now}", anchor=anchor_at(anchor.file, now))
+        self._moved[intent.id] = moved.location, f"moved from {anchor.line} to {now}: same text"
+        return moved
+
+    # -- with the engine
+
+    def take(self, event: Event, debugger: Debugger) -> None:
+        """Follow the engine."""
+        if isinstance(event, BreakpointsChanged):
+            self.changed(event.bindings)
+        elif isinstance(event, LogWritten):
+            self._logged(event)
+        elif isinstance(event, TargetStopped):
+            self._stopped(debugger, event)
+
     def changed(self, bindings: tuple[BreakpointBinding, ...]) -> None:
         """Take the engine's list."""
+        only_counts = [_uncounted(one) for one in bindings] == [_uncounted(one) for one in self._engine]
         self._engine = bindings
-        self._publish()
+        if not only_counts:
+            self._publish()
+        elif not self._applying:
+            self._state.breakpoints = self._listed()
+            self._tell_counts()
+
+    def _logged(self, event: LogWritten) -> None:
+        """Keep what a log point wrote."""
+        self._state.logged.add(event.intent, event.text)
+        self._tell_counts()
+
+    def _stopped(self, debugger: Debugger, stop: TargetStopped) -> None:
+        """Set what waits for the place where the target stands now."""
+        function = stop.frame.function if stop.frame is not None else ""
+        waiting = [
+            binding.intent
+            for binding in self._engine
+            if not binding.number
+            and binding.intent.enabled
+            and (
+                binding.intent.thread is not None
+                or (binding.intent.kind.watches and function and binding.intent.scope == function)
+            )
+        ]
+        if waiting:
+            self._background(self._set_again(debugger, waiting))
+
+    async def _set_again(self, debugger: Debugger, intents: Sequence[BreakpointIntent]) -> None:
+        for intent in intents:
+            with contextlib.suppress(LadderError):
+                binding = await debugger.set_breakpoint(intent)
+                if binding.number and intent.kind.watches:
+                    self._notice(f"watchpoint {binding.number} is set again: {intent.location}", "information")
+
+    # -- for the user
 
     def at(self, location: str) -> BreakpointBinding | None:
         """The breakpoint that was asked for at a location, or that stands there."""
         file, _, line = location.rpartition(":")
         for binding in self._state.breakpoints:
+            if binding.intent.kind is not BreakpointKind.CODE:
+                continue
             if binding.intent.location == location or _lies_at(binding, location):
                 return binding
             if not file or not line.isdigit():
@@ -63,25 +173,101 @@ class Breakpoints:
                     return binding
         return None
 
-    async def set(self, debugger: Debugger, location: str, condition: str, temporary: bool) -> BreakpointBinding:
+    async def set(self, debugger: Debugger, intent: BreakpointIntent) -> BreakpointBinding:
         """Set a breakpoint; a failed one is returned and not kept."""
-        number = max((binding.intent.id for binding in self._state.breakpoints), default=0) + 1
-        return await debugger.set_breakpoint(BreakpointIntent(number, location, condition, temporary))
+        if intent.kind.watches and not intent.scope:
+            frame = frame_at(self._state.frames, self._state.selected_frame)
+            intent = replace(intent, scope=frame.function if frame is not None else "")
+        return await debugger.set_breakpoint(replace(intent, id=self._fresh_id()))
+
+    def _fresh_id(self) -> int:
+        return max((binding.intent.id for binding in self._state.breakpoints), default=0) + 1
+
+    async def arm(self, debugger: Debugger, binding: BreakpointBinding, enabled: bool) -> BreakpointBinding:
+        """Set what the engine could not take before; for a watch of a later frame, stop once where that begins."""
+        made = await self.change(debugger, binding, replace(binding.intent, enabled=enabled))
+        intent = made.intent
+        if made.state is BindingState.PENDING and intent.kind.watches and intent.scope:
+            first = BreakpointIntent(self._fresh_id(), intent.scope, temporary=True)
+            stop = await debugger.set_breakpoint(first)
+            if stop.state is BindingState.SET:
+                return replace(made, why=f"the program stops once in {intent.scope}() to set it")
+        return made
+
+    async def change(
+        self, debugger: Debugger, binding: BreakpointBinding, intent: BreakpointIntent
+    ) -> BreakpointBinding:
+        """Make a breakpoint what an intent says; where that fails, nothing has changed."""
+        refused = self._refused.pop(binding.intent.id, None)
+        made = await debugger.change_breakpoint(binding, intent)
+        if made.state is BindingState.FAILED and refused is not None:
+            self._refused[binding.intent.id] = refused
+        self._publish()
+        return made
 
     async def remove(self, debugger: Debugger, binding: BreakpointBinding) -> None:
         """Take one away, whether the engine has it or not."""
         self._refused.pop(binding.intent.id, None)
-        if binding.number:
-            await debugger.remove_breakpoint(binding)
+        await debugger.remove_breakpoint(binding)
         self._publish()
+
+    # -- telling
+
+    def _listed(self) -> tuple[BreakpointBinding, ...]:
+        known = {binding.intent.id for binding in self._engine}
+        refused = tuple(binding for number, binding in self._refused.items() if number not in known)
+        return tuple(self._completed(binding) for binding in (*self._engine, *refused))
+
+    def _completed(self, binding: BreakpointBinding) -> BreakpointBinding:
+        """A binding with what only the session knows: the text of its line, and that it followed that text."""
+        intent = binding.intent
+        location, anchor = self._anchors.get(intent.id, ("", None))
+        if location == intent.location and anchor is not intent.anchor:
+            binding = replace(binding, intent=replace(intent, anchor=anchor))
+        where, why = self._moved.get(intent.id, ("", ""))
+        if where == intent.location and binding.state is BindingState.SET:
+            binding = replace(binding, state=BindingState.MOVED, why=why)
+        return binding
 
     def _publish(self) -> None:
         if self._applying:
             return
-        known = {binding.intent.id for binding in self._engine}
-        refused = tuple(binding for number, binding in self._refused.items() if number not in known)
-        self._state.breakpoints = (*self._engine, *refused)
+        self._state.breakpoints = self._listed()
         self._notifier.tell(Change.BREAKPOINTS)
+        self._save()
+        fresh = [binding for binding in self._state.breakpoints if self._lacks_anchor(binding)]
+        if fresh:
+            self._background(self._anchor(fresh))
+
+    def _lacks_anchor(self, binding: BreakpointBinding) -> bool:
+        intent = binding.intent
+        known = self._anchors.get(intent.id)
+        here = intent.kind is BreakpointKind.CODE and intent.location.rpartition(":")[2].isdecimal()
+        return here and len(binding.places) == 1 and (known is None or known[0] != intent.location)
+
+    async def _anchor(self, bindings: Sequence[BreakpointBinding]) -> None:
+        """Remember the text of lines on which breakpoints were set."""
+        found = False
+        for binding in bindings:
+            place = binding.places[0]
+            anchor = await asyncio.to_thread(anchor_at, place.fullname, place.line) if place.fullname else None
+            self._anchors[binding.intent.id] = binding.intent.location, anchor
+            found = found or anchor is not None
+        if found:
+            self._state.breakpoints = self._listed()
+            self._notifier.tell(Change.BREAKPOINTS)
+            self._save()
+
+    def _tell_counts(self) -> None:
+        """Tell of hits, but not of each: a log point may be hit thousands of times a second."""
+        if self._counting is None:
+            self._counting = asyncio.get_running_loop().call_later(COUNT_INTERVAL, self._told_counts)
+
+    def _told_counts(self) -> None:
+        self._counting = None
+        self._notifier.tell(Change.BREAKPOINTS)
+
+    def _save(self) -> None:
         if self._store is not None:
             self._store.save(binding.intent for binding in self._state.breakpoints)
             self._told()
@@ -91,19 +277,14 @@ class Breakpoints:
             self._notice(self._store.notice, "warning")
             self._store.notice = ""
 
+    def _background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-def _program_of(target: Target) -> Path | None:
-    if isinstance(target, LaunchTarget):
-        program = target.program
-        if "/" not in str(program) and not program.exists():
-            return Path(shutil.which(str(program)) or program)
-        return program
-    if isinstance(target, AttachTarget):
-        try:
-            return Path(f"/proc/{target.pid}/exe").readlink()
-        except OSError:
-            return None
-    return None
+
+def _uncounted(binding: BreakpointBinding) -> BreakpointBinding:
+    return replace(binding, hits=0, left=0)
 
 
 def _lies_at(binding: BreakpointBinding, location: str) -> bool:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from ladder_backends.debugger.contract import Capability, Debugger, FocusRefused, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineDied, EngineError, LadderError
-from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
-from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, TargetExited, TargetStopped
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
+from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable
@@ -206,10 +206,10 @@ class DebugSession:
         self.values.take(event)
         self.rebuild.take(event)
         self.control.take(event)
+        self.python.take(event)
         self._follower.take(event)
-        if isinstance(event, BreakpointsChanged):
-            self._breakpoints.changed(event.bindings)
-        elif isinstance(event, TargetStopped):
+        self._breakpoints.take(event, self.debugger)
+        if isinstance(event, TargetStopped):
             self._last_stop = event
             self._run_queued(event)
         elif isinstance(event, TargetExited | EngineExited):
@@ -302,7 +302,8 @@ class DebugSession:
 
     async def _prepare_run(self, location: str) -> None:
         """Before a program is started: have the engine read a new build, and stop once where that was asked for."""
-        await self.rebuild.before_run(self.debugger)
+        if await self.rebuild.before_run(self.debugger):
+            await self._breakpoints.rebind(self.debugger)
         if location:
             await self.set_breakpoint(location, temporary=True)
 
@@ -334,16 +335,31 @@ class DebugSession:
         self, location: str, *, condition: str = "", temporary: bool = False
     ) -> BreakpointBinding | None:
         """Set a breakpoint; None, with a notice, where the target takes none."""
+        return await self.place_breakpoint(BreakpointIntent(0, location, condition, temporary))
+
+    async def place_breakpoint(self, intent: BreakpointIntent) -> BreakpointBinding | None:
+        """Set a breakpoint of any kind; None, with a notice, where the target takes none."""
         if not self.state.capabilities & Capability.BREAKPOINTS:
             self._follower.notice("this target takes no breakpoints", "warning")
             return None
         with self._told():
-            binding = await self._breakpoints.set(self.debugger, location, condition, temporary)
-            if binding.state is not BindingState.SET:
-                severity = "error" if binding.state is BindingState.FAILED else "information"
-                self._follower.notice(f"breakpoint {binding.state} at {location}: {binding.why}", severity)
-            return binding
+            return self._tell_binding(await self._breakpoints.set(self.debugger, intent))
         return None
+
+    async def change_breakpoint(
+        self, binding: BreakpointBinding, intent: BreakpointIntent
+    ) -> BreakpointBinding | None:
+        """Make a breakpoint what an intent says; a refusal is a notice, and the breakpoint is as it was."""
+        with self._told():
+            return self._tell_binding(await self._breakpoints.change(self.debugger, binding, intent))
+        return None
+
+    def _tell_binding(self, binding: BreakpointBinding) -> BreakpointBinding:
+        if binding.why:
+            state = "set" if binding.state is BindingState.SET else binding.state
+            severity = "error" if binding.state is BindingState.FAILED else "information"
+            self._follower.notice(f"breakpoint {state} at {binding.intent.location}: {binding.why}", severity)
+        return binding
 
     async def remove_breakpoint(self, binding: BreakpointBinding) -> None:
         """Take a breakpoint away."""
@@ -353,7 +369,15 @@ class DebugSession:
     async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
         """Switch a breakpoint on or off."""
         with self._told():
-            await self.debugger.enable_breakpoint(binding, enabled)
+            if binding.number:
+                await self.debugger.enable_breakpoint(binding, enabled)
+            else:
+                self._tell_binding(await self._breakpoints.arm(self.debugger, binding, enabled))
+
+    async def enable_location(self, number: str, enabled: bool) -> None:
+        """Switch one of a breakpoint's locations on or off, by the engine's number of it."""
+        with self._told():
+            await self.debugger.enable_location(number, enabled)
 
     # -- looking
 

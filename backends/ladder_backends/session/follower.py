@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.errors import EngineError, LadderError
 from ladder_backends.model.events import (
-    BreakpointsChanged,
     ConsoleOutput,
     EngineExited,
     EngineNotice,
@@ -106,8 +105,6 @@ class Follower:
             self.notice(event.text, event.severity)
         elif isinstance(event, EngineExited):
             self._engine_exited(event)
-        elif isinstance(event, BreakpointsChanged):
-            self._notifier.tell(Change.BREAKPOINTS)
 
     def notice(self, text: str, severity: str = "information") -> None:
         """Tell the user one line."""

@@ -3,29 +3,44 @@
 One file a program in `state_dir()/breakpoints`, named by a digest of the program's real path:
 
 ```
-{"format": 1, "program": "/real/path", "breakpoints": [{"location": "...", "condition": "", "enabled": true}]}
+{"format": 2, "program": "/real/path", "breakpoints": [{
+    "kind": "break", "location": "...", "condition": "", "enabled": true, "ignore": 0, "once": false, "log": "",
+    "commands": [], "thread": null, "scope": "",
+    "anchor": {"file": "/src/a.c", "line": 12, "text": "...", "before": "...", "after": "..."} or null}]}
 ```
+
+Only `location` has to be there. Format 1 had location, condition and enabled, and kept breakpoints in code only.
+
+Several consoles may debug one program: what one of them changed is merged into what the file holds meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
-from ladder_backends.model.breakpoint import BreakpointIntent
+from ladder_backends.model.breakpoint import BreakpointIntent, BreakpointKind, SourceAnchor
 from ladder_backends.paths import state_dir
 from ladder_backends.text import clean_line
 from ladder_backends.whole_file import writing_whole
 
-FORMAT = 1
+FORMAT = 2
+_FORMATS = (1, 2)
 _MOST = 1_000
 _LARGEST = 1 << 20
-_ENGINE_ONLY = ("watch ", "catch ", "*")
-"""Beginnings of locations that mean nothing in another run: expressions of a scope, addresses."""
+_MOST_COMMANDS = 200
+_LOCK_TRIES, _LOCK_AGAIN = 20, 0.005
+"""How often, and after how many seconds each, another console is waited for that writes."""
+
+_Row: TypeAlias = "dict[str, object]"
+_Key: TypeAlias = "tuple[object, ...]"
 
 
 class IntentStore:
@@ -41,19 +56,12 @@ class IntentStore:
         digest = hashlib.sha256(os.fsencode(self._program)).hexdigest()[:32]
         self.file = state_dir() / "breakpoints" / f"{digest}.json"
         self.notice = ""
-        self._saved: list[dict[str, object]] | None = None
+        self._saved: dict[_Key, _Row] | None = None
 
     def load(self) -> list[BreakpointIntent]:
         """The kept breakpoints, with ids from 1; a file that cannot be understood is put aside, not overwritten."""
-        try:
-            if self.file.stat().st_size > _LARGEST:
-                raise ValueError("it is too large")
-            document = json.loads(self.file.read_bytes())
-            intents = _intents(document)
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, RecursionError) as error:
-            self._put_aside(clean_line(str(error)))
+        intents = self._read()
+        if intents is None:
             return []
         self._saved = _rows(intents)
         return intents
@@ -63,16 +71,46 @@ class IntentStore:
         rows = _rows(intents)
         if rows == self._saved or (not rows and self._saved is None and not self.file.exists()):
             return
-        document = {"format": FORMAT, "program": self._program, "breakpoints": rows}
-        raw = json.dumps(document, indent=1).encode("utf-8", "surrogateescape")
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            with writing_whole(self.file) as file:
-                file.write(raw)
+            with self._alone():
+                merged = _merged(self._saved or {}, rows, _rows(self._read() or ()))
+                document = {"format": FORMAT, "program": self._program, "breakpoints": list(merged.values())}
+                with writing_whole(self.file) as file:
+                    file.write(json.dumps(document, indent=1).encode("utf-8", "surrogateescape"))
         except OSError as error:
             self.notice = f"breakpoints cannot be kept in {self.file.parent}: {error.strerror or error}"
             return
         self._saved = rows
+
+    def _read(self) -> list[BreakpointIntent] | None:
+        try:
+            if self.file.stat().st_size > _LARGEST:
+                raise ValueError("it is too large")
+            return _intents(json.loads(self.file.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError) as error:
+            self._put_aside(clean_line(str(error)))
+            return None
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other consoles from writing meanwhile; one that hangs with the lock is not waited for."""
+        lock = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            for _ in range(_LOCK_TRIES):
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(_LOCK_AGAIN)
+                except OSError:
+                    # Some network file systems have no locks.
+                    break
+            yield
+        finally:
+            os.close(lock)
 
     def _put_aside(self, why: str) -> None:
         aside = self.file.with_suffix(".json.bad")
@@ -81,32 +119,87 @@ class IntentStore:
         self.notice = f"kept breakpoints cannot be read: {why} — the file is now {aside}"
 
 
-def _rows(intents: Iterable[BreakpointIntent]) -> list[dict[str, object]]:
-    kept: dict[tuple[str, str], dict[str, object]] = {}
+def _merged(before: dict[_Key, _Row], ours: dict[_Key, _Row], theirs: dict[_Key, _Row]) -> dict[_Key, _Row]:
+    """What the file is to hold: ours, with what other consoles have added, changed and taken away meanwhile."""
+    merged: dict[_Key, _Row] = {}
+    for key, row in theirs.items():
+        if key in ours:
+            merged[key] = row if ours[key] == before.get(key) else ours[key]
+        elif key not in before:
+            merged[key] = row
+    new = {key: row for key, row in ours.items() if key not in theirs and before.get(key) != row}
+    return {**merged, **new}
+
+
+def _rows(intents: Iterable[BreakpointIntent]) -> dict[_Key, _Row]:
+    kept: dict[_Key, _Row] = {}
     for intent in intents:
-        if not intent.temporary and intent.location and not intent.location.startswith(_ENGINE_ONLY):
-            row = {"location": intent.location, "condition": intent.condition, "enabled": intent.enabled}
-            kept.setdefault((intent.location, intent.condition), row)
-    return list(kept.values())
+        # An address means nothing in another build.
+        if intent.temporary or not intent.location or intent.location.startswith("*"):
+            continue
+        anchor = intent.anchor
+        row: _Row = {
+            "kind": intent.kind.value,
+            "location": intent.location,
+            "condition": intent.condition,
+            "enabled": intent.enabled,
+            "ignore": intent.ignore,
+            "once": intent.once,
+            "log": intent.log,
+            "commands": list(intent.commands),
+            "thread": intent.thread,
+            "scope": intent.scope,
+            "anchor": {name: getattr(anchor, name) for name in SourceAnchor.__slots__} if anchor else None,
+        }
+        kept.setdefault((intent.kind, intent.location, intent.condition, intent.thread, intent.log), row)
+    return kept
 
 
 def _intents(document: object) -> list[BreakpointIntent]:
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") not in _FORMATS:
         raise ValueError("it is of another format")
     rows = document.get("breakpoints")
     if not isinstance(rows, list):
         raise ValueError("it lists no breakpoints")
     intents: list[BreakpointIntent] = []
     for row in rows[:_MOST]:
-        location = row.get("location") if isinstance(row, dict) else None
-        if isinstance(row, dict) and isinstance(location, str) and location:
-            condition = row.get("condition")
-            intents.append(
-                BreakpointIntent(
-                    id=len(intents) + 1,
-                    location=clean_line(location),
-                    condition=clean_line(condition) if isinstance(condition, str) else "",
-                    enabled=row.get("enabled") is not False,
-                )
-            )
+        intent = _intent(row, len(intents) + 1) if isinstance(row, dict) else None
+        if intent is not None:
+            intents.append(intent)
     return intents
+
+
+def _intent(row: _Row, number: int) -> BreakpointIntent | None:
+    location = _text(row.get("location"))
+    kind = row.get("kind", BreakpointKind.CODE.value)
+    if not location or kind not in [each.value for each in BreakpointKind]:
+        return None
+    commands = row.get("commands")
+    ignore, thread = row.get("ignore"), row.get("thread")
+    return BreakpointIntent(
+        id=number,
+        location=location,
+        condition=_text(row.get("condition")),
+        enabled=row.get("enabled") is not False,
+        kind=BreakpointKind(kind),
+        ignore=ignore if type(ignore) is int and 0 <= ignore < 1 << 31 else 0,
+        once=row.get("once") is True,
+        log=_text(row.get("log")),
+        commands=tuple(map(_text, commands[:_MOST_COMMANDS])) if isinstance(commands, list) else (),
+        thread=thread if type(thread) is int and thread > 0 else None,
+        anchor=_anchor(row.get("anchor")),
+        scope=_text(row.get("scope")),
+    )
+
+
+def _anchor(told: object) -> SourceAnchor | None:
+    if not isinstance(told, dict):
+        return None
+    file, line, text = _text(told.get("file")), told.get("line"), _text(told.get("text"))
+    if not file.startswith("/") or type(line) is not int or line < 1 or not text:
+        return None
+    return SourceAnchor(file, line, text, _text(told.get("before")), _text(told.get("after")))
+
+
+def _text(value: object) -> str:
+    return clean_line(value) if isinstance(value, str) else ""

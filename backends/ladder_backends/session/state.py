@@ -11,12 +11,13 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
-from ladder_backends.session.control_state import ControlState
 from ladder_backends.session.build_state import BuildState
+from ladder_backends.session.control_state import ControlState
+from ladder_backends.session.log_lines import LogLines
 from ladder_backends.session.machine_state import MachineState
-from ladder_backends.session.value_rows import ValueTrees
 from ladder_backends.session.python_state import PythonState
 from ladder_backends.session.thread_list import ThreadList
+from ladder_backends.session.value_rows import ValueTrees
 
 if TYPE_CHECKING:
     from ladder_backends.model.breakpoint import BreakpointBinding
@@ -128,6 +129,7 @@ class DebugState:
         program_dropped: Bytes dropped from the front.
         build: The program's file and what became of it.
         control: How it is started, and which way it runs.
+        logged: What log points wrote.
         notice: The last line for the user.
         notices: The lines before it, newest last, bounded.
     """
@@ -166,6 +168,7 @@ class DebugState:
     program_dropped: int = 0
     build: BuildState = field(default_factory=BuildState)
     control: ControlState = field(default_factory=ControlState)
+    logged: LogLines = field(default_factory=LogLines)
     notice: Notice | None = None
     notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))
 
