@@ -8,6 +8,7 @@ from ladder_backends.debugger import AttachTarget, CoreTarget, LaunchTarget, Ste
 from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.thread import Locking, ThreadState
+from ladder_backends.session import thread_reading
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.state import Change, Run
 
@@ -31,6 +32,23 @@ async def test_five_hundred_threads_are_two_groups_the_small_one_first(start, co
     assert max(len(group.threads) for group in groups) >= 450
     assert "wait_at_door" in [frame.function for frame in groups[-1].frames]
     assert told.state.threads.whole
+
+
+async def test_more_threads_than_are_walked_are_told_by_their_innermost_frame(start, compiled, monkeypatch) -> None:
+    monkeypatch.setattr(thread_reading, "MOST", 100)
+    told = await start(compiled("threads"), "meet")
+    asked: list[str] = []
+    command = told.session.debugger.command
+
+    async def noted(text, **named):
+        asked.append(text)
+        return await command(text, **named)
+
+    told.session.debugger.command = noted
+    await read(told)
+    assert not told.state.threads.whole
+    assert len([text for text in asked if text.startswith("-stack-list-frames")]) == 100
+    assert sum(len(group.threads) for group in told.state.threads.groups) == 501
 
 
 async def test_a_step_asks_nothing_about_threads_nobody_looks_at(start, compiled) -> None:

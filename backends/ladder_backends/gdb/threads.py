@@ -57,7 +57,6 @@ class GdbThreads(Threads):
             *(self._engine.command(f"-stack-list-frames --thread {thread} 0 {depth}") for thread in threads),
             return_exceptions=True,
         )
-        await self._stay()
         stacks: dict[int, FrameWindow] = {}
         for thread, answer in zip(threads, answers, strict=True):
             if isinstance(answer, ResultRecord):
@@ -137,16 +136,6 @@ class GdbThreads(Threads):
         for answer in answers:
             if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed):
                 raise answer
-
-    async def _stay(self) -> None:
-        """Engines before gdb 13 leave the thread selected that was asked about last."""
-        focused = self._events.thread
-        if focused is None or self._events.running:
-            return
-        answer = await self._engine.command("-thread-list-ids")
-        selected = number_of(answer.results.get("current-thread-id"))
-        if selected is not None and selected != focused:
-            await self._engine.command(f"-thread-select {focused}")
 
     def _thread(self, row: Mapping[str, Value]) -> Thread | None:
         number = number_of(row.get("id"))

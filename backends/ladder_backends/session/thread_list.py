@@ -17,7 +17,7 @@ class ThreadList:
         ended: How many threads of this run have ended.
         groups: Threads by where they stand, the smallest group first; as of the last reading.
         current: `groups` is of the stop that is shown.
-        whole: Stacks were compared, not innermost frames alone.
+        whole: Stacks of all threads were compared, not innermost frames alone.
         read: Threads whose stacks were read so far, while a reading goes on, else None.
         non_stop: Threads stop one by one.
         locking: Which threads run when the focused one does, or None where it was not asked for.

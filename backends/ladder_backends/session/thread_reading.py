@@ -26,6 +26,9 @@ RESTS_AFTER = 0.15
 DEPTH = 16
 """Frames of each stack that are compared."""
 
+MOST = 2_000
+"""Threads whose stacks are read; those beyond are told apart by their innermost frame alone."""
+
 BATCH = 48
 """Threads whose stacks are asked for together: what is asked meanwhile waits some ten milliseconds behind them."""
 
@@ -91,9 +94,10 @@ class ThreadReading:
         if len(standing) > FEW:
             seen.groups, seen.whole, seen.read = group_threads(threads, {}, seen.frozen), False, 0
             self._notifier.tell(Change.THREADS)
-        for start in range(0, len(standing), BATCH):
-            stacks.update(await facet.stacks(standing[start : start + BATCH], DEPTH))
-            if len(standing) > BATCH:
-                seen.read = min(len(standing), start + BATCH)
+        walked = standing[:MOST]
+        for start in range(0, len(walked), BATCH):
+            stacks.update(await facet.stacks(walked[start : start + BATCH], DEPTH))
+            if len(walked) > BATCH:
+                seen.read = min(len(walked), start + BATCH)
                 self._notifier.tell(Change.THREADS)
-        seen.groups, seen.whole = group_threads(threads, stacks, seen.frozen), True
+        seen.groups, seen.whole = group_threads(threads, stacks, seen.frozen), len(walked) == len(standing)

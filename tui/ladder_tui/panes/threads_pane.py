@@ -94,6 +94,8 @@ class ThreadsPane(Pane):
                 cells.append(Cell(f" · {self._lines.query}", "focus"))
             if seen.read is not None:
                 cells.append(Cell(f" · {seen.read:,} read", "muted"))
+            elif seen.current and groups and not seen.whole:
+                cells.append(Cell(" · some by innermost frame", "muted"))
         long, short = _MODES.get(seen.locking or Locking.OFF, ("", ""))
         mode = "non-stop" if seen.non_stop else long if self.size.width >= _ROOMY else short
         if mode:
