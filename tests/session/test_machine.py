@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from ladder_backends.debugger import StepKind
 from ladder_backends.errors import NotRecorded
 from ladder_backends.session.memory import WINDOW, byte_range, changed_range, is_read
@@ -54,6 +56,29 @@ async def test_groups_that_are_not_looked_at_are_not_asked_for(start, compiled) 
     await told.session.machine.registers.look(["general"])
     assert list(told.state.machine.registers.read) == ["general"]
     assert sum("register-values" in text for text in sent) == 2
+
+
+async def test_text_that_registers_point_to_is_read_when_the_target_stands(start, compiled) -> None:
+    told = await start(compiled("machine"), "machine.c:33")
+    await told.session.debugger.registers.write("rbx", "text", 0)
+    registers, state = told.session.machine.registers, told.state.machine.registers
+
+    def note() -> str:
+        return next((one.note for one in state.read.get("general", ()) if one.name == "rbx"), "")
+
+    looking = asyncio.ensure_future(registers.look(["general"]))
+    await told.until(lambda: bool(state.read))
+    assert note() == ""
+    await looking
+    assert note() == '"hello, machine"'
+    await told.go(StepKind.NEXT_INSTRUCTION)
+    sent = noted(told)
+    looking = asyncio.ensure_future(registers.look(["general"]))
+    await told.until(lambda: bool(sent) and "rip" in {one.name for one in state.read["general"] if one.changed})
+    # It is shown on without a question, while steps may come fast.
+    assert note() == '"hello, machine"'
+    assert not any("read-memory" in text for text in sent)
+    looking.cancel()
 
 
 async def test_a_register_is_set_and_all_is_looked_at_again(start, compiled) -> None:

@@ -53,6 +53,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 _SYMBOL = re.compile(r"^(0x[0-9a-f]+) (<.+>)$")
 _UNREAD = ("<unavailable>", "<not saved>", "<optimized out>", "<error")
 _DEADLINE = 5.0
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 _LEAST_POINTER = 0x1000
 _STRINGS = 18
 """Registers whose values are followed to see whether text lies there."""
@@ -98,10 +99,7 @@ class GdbRegisters(Registers):
             raise values
         told = {} if isinstance(words, BaseException) else words
         wanted.sort(key=lambda one: 0 if _COUNTER.fullmatch(one.name) else 1 if one.flags else 2)
-        registers = [_register(one, values.get(one.number), told.get(one.number), form) for one in wanted]
-        if natural and group == _GENERAL:
-            registers = await self._with_strings(registers)
-        return registers
+        return [_register(one, values.get(one.number), told.get(one.number), form) for one in wanted]
 
     async def write(self, name: str, value: str, frame_level: int) -> None:
         """Assign, as the engine's language allows it."""
@@ -157,20 +155,19 @@ class GdbRegisters(Registers):
             if isinstance(number := row.get("number"), str) and number.isdecimal() and "value" in row
         }
 
-    async def _with_strings(self, registers: Sequence[Register]) -> list[Register]:
+    async def with_text(self, registers: Sequence[Register]) -> Sequence[Register]:
         """Registers that point to text, with its beginning; asked all at once, and only where it may be so."""
         pointers = [
             (position, int(one.value, 16))
             for position, one in enumerate(registers)
-            if not one.note and re.fullmatch(r"0x[0-9a-f]+", one.value) and int(one.value, 16) >= _LEAST_POINTER
+            if one.note[:1] in ("", '"') and _ADDRESS.fullmatch(one.value) and int(one.value, 16) >= _LEAST_POINTER
         ][:_STRINGS]
         previews = await asyncio.gather(
             *(preview_of(self._engine, address) for _, address in pointers), return_exceptions=True
         )
         noted = list(registers)
         for (position, _), preview in zip(pointers, previews, strict=True):
-            if isinstance(preview, str):
-                noted[position] = replace(noted[position], note=preview)
+            noted[position] = replace(noted[position], note=preview if isinstance(preview, str) else "")
         return noted
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ladder_backends.errors import LadderError
@@ -145,16 +146,25 @@ class MemoryReading:
 
 def byte_range(state: MemoryState, address: int, length: int) -> tuple[int | None, ...]:
     """Bytes as far as they were read since the last stop; None for the others."""
-    return tuple(_byte(state.windows, at) for at in range(address, address + length))
+    return _range(state.windows, address, length)
+
+
+def bytes_before(state: MemoryState, address: int, length: int) -> tuple[int | None, ...]:
+    """Bytes as they were at the stop before, as far as they were read then."""
+    return _range(state.before, address, length)
 
 
 def changed_range(state: MemoryState, address: int, length: int) -> bool:
     """Whether a byte of the range differs from the stop before."""
-    for at in range(address, address + length):
-        before, now = _byte(state.before, at), _byte(state.windows, at)
-        if before is not None and now is not None and before != now:
-            return True
-    return False
+    now, before = byte_range(state, address, length), bytes_before(state, address, length)
+    return now != before and differs(now, before)
+
+
+def differs(now: Sequence[int | None], before: Sequence[int | None]) -> bool:
+    """Whether a byte that was read both times is another one."""
+    return any(
+        one is not None and other is not None and one != other for one, other in zip(now, before, strict=True)
+    )
 
 
 def is_read(state: MemoryState, start: int, length: int) -> bool:
@@ -163,7 +173,13 @@ def is_read(state: MemoryState, start: int, length: int) -> bool:
     return all(base in state.windows for base in range(first, min(TOP, start + length), WINDOW))
 
 
-def _byte(windows: dict[int, tuple[int | None, ...]], address: int) -> int | None:
-    window = windows.get(address - address % WINDOW)
-    offset = address % WINDOW
-    return window[offset] if window is not None and offset < len(window) else None
+def _range(windows: Mapping[int, tuple[int | None, ...]], address: int, length: int) -> tuple[int | None, ...]:
+    found: tuple[int | None, ...] = ()
+    at = address
+    while at < address + length:
+        offset = at % WINDOW
+        count = min(WINDOW - offset, address + length - at)
+        piece = windows.get(at - offset, ())[offset : offset + count]
+        found += piece + (None,) * (count - len(piece))
+        at += count
+    return found

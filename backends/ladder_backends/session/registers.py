@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ladder_backends.errors import LadderError
-from ladder_backends.session.state import Change
+from ladder_backends.session.state import Change, Run
 from ladder_backends.session.why_none import why_none
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.facets import Registers
     from ladder_backends.model.register import Register
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.machine import Machine
+
+TEXT_AFTER = 0.06
+"""Seconds that the target stands before the text is read that registers point to."""
+
+_TEXT_GROUP = "general"
 
 _Place: TypeAlias = tuple[object, ...]
 
@@ -64,8 +71,29 @@ class RegisterReading:
             note = why_none(error)
         if look != self._looks:
             return
+        if form == "natural" and _TEXT_GROUP in read:
+            # What pointed to text, and points there still, is taken to do so until it was looked at.
+            known = {one.name: one for one in state.read.get(_TEXT_GROUP, ())}
+            read[_TEXT_GROUP] = tuple(_with_old_note(one, known.get(one.name)) for one in read[_TEXT_GROUP])
         state.groups, state.read, state.frame, state.note = names, read, frame, "" if read else note
         session.tell(Change.MACHINE)
+        if form == "natural" and _TEXT_GROUP in read:
+            await asyncio.sleep(TEXT_AFTER)
+            await self._look_for_text(facet, look)
+
+    async def _look_for_text(self, facet: Registers, look: int) -> None:
+        """Note what registers point to, where the target still stands; steps typed fast do not pay for it."""
+        state = self._session.state.machine.registers
+        registers = state.read.get(_TEXT_GROUP, ())
+        if look != self._looks or not registers or self._session.state.run is Run.RUNNING:
+            return
+        try:
+            noted = tuple(await facet.with_text(registers))
+        except LadderError:
+            return
+        if look == self._looks and noted != registers and state.read.get(_TEXT_GROUP) is registers:
+            state.read = {**state.read, _TEXT_GROUP: noted}
+            self._session.tell(Change.MACHINE)
 
     async def print_as(self, form: str) -> None:
         """Print registers in another format from now on; who shows them looks again."""
@@ -108,3 +136,9 @@ class RegisterReading:
             replace(one, changed=True) if seen.before.get(one.name, one.value) != one.value else one
             for one in registers
         )
+
+
+def _with_old_note(now: Register, before: Register | None) -> Register:
+    if before is not None and before.value == now.value and before.note.startswith('"') and not now.note:
+        return replace(now, note=before.note)
+    return now

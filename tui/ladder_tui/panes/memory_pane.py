@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ladder_backends.model.memory import MemoryLayout
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.machine_state import MemoryState
-from ladder_backends.session.memory import TOP, byte_range, changed_range, is_read
+from ladder_backends.session.memory import TOP, byte_range, bytes_before, differs, is_read
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.memory_kinds import BYTES, FAMILIES, MemoryKind, characters, of_family, wider
@@ -43,7 +43,7 @@ class MemoryPane(Pane):
         self._trail: list[tuple[int, int, MemoryKind]] = []
         self._symbols_of: tuple[int, int] | None = None
         self._stop: tuple[object, ...] = ()
-        self._bytes = 0
+        self._bytes = 8
 
     # Following -------------------------------------------------------------------------------------------------
 
@@ -51,11 +51,15 @@ class MemoryPane(Pane):
         """Go where was asked to; look again at each stop."""
         debug = self.debug
         if debug is not None:
-            stop = (debug.rung, debug.since)
+            stop = (debug.rung, debug.since, debug.run)
             if stop != self._stop or change & Change.FRAMES:
                 self._stop, self._symbols_of = stop, None
             if self._home is None and self._memory.home is not None:
                 self._go(self._memory.home)
+            if self._unread() and change & Change.RUN and not change & Change.RUNG:
+                # What is painted is as it was before: it is painted again when it was read again.
+                self._want()
+                return
         self.update()
 
     def show(self, expression: str) -> None:
@@ -87,14 +91,26 @@ class MemoryPane(Pane):
         super().update()
         self._want()
 
+    def _visible(self) -> tuple[int, int]:
+        """The first address in view, and how many bytes are."""
+        start = self._row_address(self.top)
+        return start, min(TOP - start, self.body_height * self._bytes)
+
+    def _unread(self) -> bool:
+        """The target stands, and something in view is not read yet."""
+        debug = self.debug
+        if debug is None or self._home is None or debug.run not in (Run.STOPPED, Run.DUMP):
+            return False
+        start, length = self._visible()
+        return length > 0 and not is_read(self._memory, start, length)
+
     def _want(self) -> None:
         session, debug = self.session, self.debug
         if session is None or debug is None or self._home is None or not self.display or not self.size.height:
             return
         if debug.run not in (Run.STOPPED, Run.DUMP):
             return
-        start = self._row_address(self.top)
-        length = min(TOP - start, self.body_height * self._row_bytes)
+        start, length = self._visible()
         pointers = self._kind.family == "pointer"
         fresh = pointers and self._symbols_of != (start, length)
         if length > 0 and (fresh or not is_read(self._memory, start, length)):
@@ -104,7 +120,7 @@ class MemoryPane(Pane):
     def sized(self) -> None:
         """Where rows hold another number of bytes now, the cursor stays at its address."""
         before, self._bytes = self._bytes, self._row_bytes
-        if self._home is None or before in (0, self._bytes):
+        if self._home is None or before == self._bytes:
             return
         self._stand_at(self._home + (self.cursor - self._home_row) * before + self._column * self._kind.size)
 
@@ -131,7 +147,7 @@ class MemoryPane(Pane):
 
     @property
     def _row_bytes(self) -> int:
-        """Bytes of a row: 16 or 8, or one pointer with what it points to."""
+        """Bytes of a row as wide as the pane is: 16 or 8, or one pointer with what it points to."""
         kind = self._kind
         if kind.family == "pointer":
             return kind.size
@@ -145,10 +161,10 @@ class MemoryPane(Pane):
     @property
     def _home_row(self) -> int:
         home = self._home or 0
-        return min(_REACH, home // self._row_bytes)
+        return min(_REACH, home // self._bytes)
 
     def _row_address(self, index: int) -> int:
-        return (self._home or 0) + (index - self._home_row) * self._row_bytes
+        return (self._home or 0) + (index - self._home_row) * self._bytes
 
     @property
     def _address(self) -> int:
@@ -160,36 +176,39 @@ class MemoryPane(Pane):
         """Rows that can be scrolled to; none before anything was asked for."""
         if self._home is None or self.not_standing():
             return 0
-        after = (TOP - self._home + self._row_bytes - 1) // self._row_bytes
+        after = (TOP - self._home + self._bytes - 1) // self._bytes
         return self._home_row + min(_REACH, after)
 
     # Rows ------------------------------------------------------------------------------------------------------
 
     def row(self, index: int) -> Row:
         """Address, elements, their bytes as text; for pointers what they point to."""
-        kind, state = self._kind, self._memory
-        start, count = self._row_address(index), self._row_bytes
-        raw = byte_range(state, start, min(count, TOP - start))
+        kind, state, little = self._kind, self._memory, self._layout.little
+        start = self._row_address(index)
+        count = min(self._bytes, TOP - start)
+        raw, before = byte_range(state, start, count), bytes_before(state, start, count)
         waiting = not is_read(state, start, 1)
+        if waiting:
+            raw = before
+        moved = raw != before
         cells = [Cell(f"0x{start:0{self._address_digits}x}  ", "gutter")]
         for number in range(count // kind.size):
-            at = start + number * kind.size
-            piece = raw[number * kind.size : (number + 1) * kind.size]
-            text = "" if waiting else kind.text(piece, little=self._layout.little)
+            at = number * kind.size
+            piece = raw[at : at + kind.size]
+            text = "" if waiting and None in piece else kind.text(piece, little=little)
             style = "value"
-            if "??" in text:
+            if waiting or None in piece:
                 style = "muted"
-            elif changed_range(state, at, kind.size):
+            elif moved and differs(piece, before[at : at + kind.size]):
                 style = "changed"
             here = index == self.cursor and number == self._column
-            padded = f"{text:>{kind.width}}"
-            cells.append(Cell(padded, "text-cursor" if here else style, at))
+            cells.append(Cell(f"{text:>{kind.width}}", "text-cursor" if here else style, start + at))
             cells.append(Cell("•" if style == "changed" else " ", "changed"))
         if kind.family == "pointer":
             symbol = state.symbols.get(start, "")
             cells.append(Cell(f" {symbol}" if symbol else "", "function"))
-        elif not waiting:
-            cells += [Cell(" "), Cell(characters(raw), "syntax.string")]
+        else:
+            cells += [Cell(" "), Cell(characters(raw), "muted" if waiting else "syntax.string")]
         return Row(tuple(cells), target=start, pinned=1)
 
     def title(self) -> Title:
@@ -215,7 +234,7 @@ class MemoryPane(Pane):
 
     def copy_text(self, index: int) -> str:
         """The bytes of the row as hex pairs."""
-        raw = byte_range(self._memory, self._row_address(index), self._row_bytes)
+        raw = byte_range(self._memory, self._row_address(index), self._bytes)
         return " ".join("??" if byte is None else f"{byte:02x}" for byte in raw)
 
     # Moving ----------------------------------------------------------------------------------------------------
@@ -224,7 +243,7 @@ class MemoryPane(Pane):
         """Left and right go from element to element, over the ends of rows."""
         if self._home is None:
             return
-        elements = self._row_bytes // self._kind.size
+        elements = self._bytes // self._kind.size
         column = self._column + (1 if columns > 0 else -1)
         row = self.cursor
         if not 0 <= column < elements:
@@ -244,7 +263,7 @@ class MemoryPane(Pane):
         self._needle = needle = (needle or self._needle).casefold()
         if not needle or self._home is None:
             return False
-        state, size = self._memory, self._row_bytes
+        state, size = self._memory, self._bytes
         read = sorted(state.windows)
         here = self._row_address(self.cursor)
         for base in (*(one for one in read if one + len(state.windows[one]) > here), *read):

@@ -31,5 +31,9 @@ class Registers(abc.ABC):
         """
 
     @abc.abstractmethod
+    async def with_text(self, registers: Sequence[Register]) -> Sequence[Register]:
+        """The same registers; those that point to text are noted with its beginning. A question for each."""
+
+    @abc.abstractmethod
     async def write(self, name: str, value: str, frame_level: int) -> None:
         """Set a register, or a field of one (`xmm0.v4_float[0]`), to the value of an expression."""
