@@ -155,6 +155,23 @@ async def test_on_and_off(stack, layers, py_spy) -> None:
     assert "Python frames by py-spy" in stack.notices()
 
 
+async def test_a_run_that_follows_at_once_is_another_process(stack, layers, py_spy) -> None:
+    await stack.run(Path(sys.executable), layers, "crash")
+    before = (await stack.session.debugger.python.thread_numbers()).os_thread
+    await stack.go(StepKind.RUN)
+    assert (await stack.session.debugger.python.thread_numbers()).os_thread != before
+    assert python_rows(stack.rows())[:2] == ["forward", "__call__"]
+
+
+async def test_frames_that_were_left_by_hand_are_gone(stack, layers, py_spy) -> None:
+    await stack.run(Path(sys.executable), layers, "crash")
+    await stack.session.debugger.cli("return")
+    stack.session.look_again()
+    await stack.settled()
+    assert stack.rows()[0] == "crash"
+    assert python_rows(stack.rows())[:2] == ["forward", "__call__"]
+
+
 async def test_nothing_of_it_outlives_the_program(stack, layers, py_spy) -> None:
     await stack.run(Path(sys.executable), "-c", "import ctypes\ndef f(): ctypes.string_at(0)\nf()")
     await stack.session.python.select(stack.python_row("f"))

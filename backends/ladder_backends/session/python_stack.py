@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineError, LadderError
+from ladder_backends.model.events import EngineExited, Event, TargetExited
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
@@ -60,6 +61,7 @@ class PythonStack:
         self._loops: tuple[str, ...] = ()
         self._exact = False
         self._folder: Path | None = None
+        self._numbers: dict[int | None, ThreadNumbers] = {}
         # Before any screen: those see a stack and what is woven into it as one.
         notifier.subscribe(self._changed)
 
@@ -73,9 +75,15 @@ class PythonStack:
         if visible and self._moment is None:
             self._changed(_LOOKED_AT)
 
+    def take(self, event: Event) -> None:
+        """A process that ends takes its threads' numbers with it, also where another one follows at once."""
+        if isinstance(event, TargetExited | EngineExited):
+            self._numbers.clear()
+
     def cancel(self) -> None:
         """Ask nothing more, and forget what was read."""
         self._clear()
+        self._numbers.clear()
 
     def _changed(self, change: Change) -> None:
         if not change & _LOOKED_AT:
@@ -98,7 +106,12 @@ class PythonStack:
             self._weave_again()
             self._asking = asyncio.get_running_loop().create_task(self._follow(moment))
         elif state.frames is not self._frames:
+            woven = told.woven is not None
             self._weave_again()
+            if woven and told.woven is None and not state.frames.start:
+                # The same stop with another stack, as after frames were left by hand.
+                self._stop_asking()
+                self._asking = asyncio.get_running_loop().create_task(self._follow(moment))
 
     def _cannot(self) -> bool:
         """The kind of target holds no Python that could be read."""
@@ -120,13 +133,13 @@ class PythonStack:
 
     def _weave_again(self) -> None:
         """Weave what is known into the stack as it is now, where its loops stand as they stood."""
-        from ladder_backends.python_frames.plumbing import loops_of
-
         frames, told = self._state.frames, self._state.python
         self._frames = frames
         told.woven = None
         if self._thread is None or frames.start:
             return
+        from ladder_backends.python_frames.plumbing import loops_of
+
         loops = tuple(frames.frames[position].address for position in loops_of(frames.frames))
         common = min(len(loops), len(self._loops))
         same = loops[:common] == self._loops[:common] and (frames.more or len(loops) == len(self._loops))
@@ -252,9 +265,7 @@ class PythonStack:
         from ladder_backends.python_frames import PythonUnreadable, interpreter_of, snapshot, snapshot_of_core
         from ladder_backends.python_frames.plumbing import is_loop
 
-        facet = self._follower.debugger.python
-        assert facet is not None
-        numbers = await facet.thread_numbers()
+        numbers = await self._thread_numbers()
         target = self._target()
         loops = any(is_loop(frame) for frame in self._state.frames.frames)
         interpreter: Interpreter | None = None
@@ -276,6 +287,16 @@ class PythonStack:
             if interpreter is None:
                 raise
             return await self._by_script(interpreter, numbers, unreadable), numbers
+
+    async def _thread_numbers(self) -> ThreadNumbers:
+        """The numbers of the focused thread; the engine is asked once for each."""
+        facet, focus = self._follower.debugger.python, self._state.focus
+        assert facet is not None
+        thread = focus.index("thread") if focus is not None else None
+        numbers = self._numbers.get(thread)
+        if numbers is None:
+            numbers = self._numbers[thread] = await facet.thread_numbers()
+        return numbers
 
     async def _interpreter_of_core(self) -> Interpreter | None:
         from ladder_backends.python_frames.detect import interpreter_among
