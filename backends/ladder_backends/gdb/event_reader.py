@@ -177,7 +177,7 @@ class EventReader:
         if isinstance(reason, str) and reason.startswith("exited"):
             self.running = False
             self.stops += 1
-            if self.processes:
+            if self.processes.one_ended():
                 self._one_of_many_ended(results, at)
             else:
                 self._exited(results)

@@ -32,8 +32,8 @@ _FORKS: Mapping[ForkMode, tuple[str, str, str]] = {
 }
 """`follow-fork-mode`, `detach-on-fork`, `schedule-multiple`."""
 
-_STOPPED_INSIDE = "stopped while in a function called from"
-_SIGNALLED_INSIDE = "was signaled while in a function called from"
+_STOPPED_INSIDE = "while in a function called from"
+_RESTORED = "has restored the context"
 _LOOKS, _LOOK_AGAIN = 100, 0.02
 """How often to look whether SIGSTOP has stopped the target, and seconds between two looks."""
 
@@ -179,7 +179,9 @@ class GdbProcess(Process):
                 f"-data-evaluate-expression{place} {mi_string(expression)}", deadline=None
             )
         except CommandFailed as refused:
-            if _STOPPED_INSIDE in refused.what or _SIGNALLED_INSIDE in refused.what:
+            if _RESTORED in refused.what:
+                raise CommandFailed(refused.command, "the call was interrupted; all is as before it") from refused
+            if _STOPPED_INSIDE in refused.what:
                 told = CommandFailed(refused.command, "the target stopped inside the call")
                 told.remedy = "finish returns from it, return leaves it"
                 raise told from refused

@@ -19,6 +19,7 @@ class ProcessTable:
     def __init__(self) -> None:
         self._pids: dict[str, int | None] = {}
         self._last: int | None = None
+        self._some_ended = False
         self.strayed = False
         self.ending = ""
 
@@ -40,6 +41,12 @@ class ProcessTable:
     def end(self, name: str) -> None:
         """A process has gone."""
         self._last = self._pids.pop(name, None)
+        self._some_ended = True
+
+    def one_ended(self) -> bool:
+        """Whether the end that is told now is that of one process, while others are held."""
+        ended, self._some_ended = self._some_ended, False
+        return ended and bool(self._pids)
 
     def gone_words(self, how: str) -> str:
         """`process 4711 exited normally`, of the one that went last."""

@@ -325,11 +325,14 @@ class RunControl:
         """Call a function of the target; its value is a notice too. None where there is none."""
         state = self._session.state
         with self._told():
-            answer = await self._facet.call(expression, state.selected_frame)
+            try:
+                answer = await self._facet.call(expression, state.selected_frame)
+            finally:
+                # It may have changed anything, and an interrupted one leaves its own stop behind.
+                if state.run is Run.STOPPED:
+                    self._session.look_again()
             said = answer.error or answer.value or "done"
             self._session.notice(f"{answer.name} = {said}" if said != "void" else f"{answer.name} has returned")
-            # It may have changed anything.
-            self._session.look_again()
             return answer
         return None
 
