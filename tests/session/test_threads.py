@@ -20,16 +20,19 @@ async def read(told) -> None:
     await told.until(lambda: told.state.threads.current)
 
 
-async def test_five_hundred_threads_are_two_groups_the_small_one_first(start, compiled) -> None:
+async def test_five_hundred_threads_are_few_groups_the_small_ones_first(start, compiled) -> None:
     told = await start(compiled("threads"), "meet")
     assert told.state.threads.count == 501
     assert not told.state.threads.groups
     await read(told)
     groups = told.state.threads.groups
-    assert [thread.id for thread in groups[0].threads] == [1]
-    assert [frame.function for frame in groups[0].frames] == ["meet", "main"]
-    assert sum(len(group.threads) for group in groups) == 501
-    assert max(len(group.threads) for group in groups) >= 450
+    here = next(group for group in groups if group.threads[0].id == 1)
+    assert [frame.function for frame in here.frames] == ["meet", "main"]
+    sizes = [len(group.threads) for group in groups]
+    assert sum(sizes) == 501
+    assert sizes == sorted(sizes)
+    # On a busy machine some of them are still on their way from the barrier to the door.
+    assert len(groups) < 40
     assert "wait_at_door" in [frame.function for frame in groups[-1].frames]
     assert told.state.threads.whole
 
