@@ -308,7 +308,13 @@ class Follower:
 
     def look_again(self, level: int = 0) -> None:
         """Ask for everything on screen again, as after a change of focus; `level` is the frame selected now."""
+        unseen = self._unseen
         self._drop_questions()
+        if unseen is not None:
+            # The stop itself was not shown yet: its questions gave way to these.
+            self._show(unseen, FrameWindow(), VariableWindow(note="reading …"))
+            self._notifier.tell(_STOPPED_CHANGE)
+            self._notifier.release()
         self.overlooked = False
         self._ask(self._follow_focus(level))
 
