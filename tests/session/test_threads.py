@@ -346,3 +346,22 @@ async def test_a_thread_that_is_gone_is_not_gone_to(start, compiled) -> None:
     await told.session.threads.focus(77)
     assert told.state.focus == before
     assert "not reached" in told.notices()[-1]
+
+
+async def test_a_thread_typed_in_the_console_is_followed(start, compiled) -> None:
+    told = await start(compiled("burst"), "work")
+    here = told.state.focus["thread"]
+    await told.session.console("thread 1")
+    await told.until(lambda: told.state.focus == Focus.of(thread=1))
+    await told.session.at_rest()
+    assert "main" in [frame.function for frame in told.state.frames.frames]
+    level = next(frame.level for frame in told.state.frames.frames if frame.function == "main")
+    await told.session.console(f"frame {level}")
+    await told.until(lambda: told.state.selected_frame == level)
+    assert told.state.place is not None
+    assert told.state.place.file.endswith("burst.c")
+    # A stop where it stood before the person looked elsewhere is a move that has to be told.
+    await told.session.console(f"thread {here}")
+    await told.until(lambda: told.state.focus == Focus.of(thread=here))
+    await told.go(StepKind.NEXT)
+    assert not [text for text in told.notices() if "was in thread 1" in text and told.state.focus["thread"] == here]

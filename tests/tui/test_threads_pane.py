@@ -186,3 +186,25 @@ async def test_hostile_names_are_only_text(view, segfault) -> None:
     segfault.active.tell(Change.THREADS)
     await view.settle()
     assert name in view.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+async def test_how_it_looks(segfault, show, shots, size) -> None:
+    seen = many(500)
+    waiting, rest = seen.groups[1].threads[:4], seen.groups[1].threads[4:]
+    work = Frame(0, "work", Place("threads.c", 17, "/src/threads.c"), "0x401280")
+    frozen = Thread(502, 5502, "reader", ThreadState.FROZEN, MAIN)
+    running = tuple(Thread(number, 5000 + number, "pump", ThreadState.RUNNING) for number in (503, 504))
+    seen.groups = (
+        ThreadGroup((frozen,), (MAIN,)),
+        seen.groups[0],
+        ThreadGroup(running),
+        ThreadGroup(waiting, (work, MAIN)),
+        ThreadGroup(rest, (LOCK, OWN), deeper=True),
+    )
+    seen.processes_of.update({502: "i1", 503: "i1", 504: "i1"})
+    seen.non_stop, seen.frozen, seen.news, seen.ended = True, frozenset({502}), {3: "breakpoint 2"}, 12
+    segfault.active.state.threads = seen
+    async with show(segfault, size) as view:
+        await view.press("w", "h", "down", "down", "enter", "z")
+        await shots.both(view.pilot, f"threads-{size[0]}x{size[1]}")
