@@ -11,6 +11,7 @@ import pytest
 
 from ladder_backends.debugger import CoreTarget, LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed
+from ladder_backends.gdb.registers import part_of
 from ladder_backends.gdb.signals import cause_of
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.events import TargetStopped
@@ -115,6 +116,43 @@ async def test_one_register_that_cannot_be_read_costs_no_other(watched, compiled
     assert general["rbx"].error == "Could not fetch register rbx"
     assert general["rip"].note.startswith("<twice+")
     assert [one.name for one in general.values() if one.error] == ["rbx"]
+
+
+async def test_registers_of_an_architecture_of_another_machine(watched) -> None:
+    await watched.debugger.start()
+    try:
+        await watched.debugger.cli("set architecture aarch64")
+    except CommandFailed:
+        pytest.skip("this gdb knows one architecture")
+    registers = watched.debugger.registers
+    assert await registers.groups() == ["general", "vector"]
+    known = await registers._registers()
+    general = [one.name for one in known if one.group == "general"]
+    assert general[:2] == ["x0", "x1"]
+    assert {"x30", "sp", "pc", "cpsr"} <= set(general)
+    assert "w0" not in general
+    assert [one.name for one in known if one.group == "vector"] == [f"v{number}" for number in range(32)]
+    assert {one.name for one in known if one.flags} == {"cpsr", "fpsr", "fpcr"}
+
+
+AARCH64_VECTOR = (
+    "{d = {f = {1, 0}, u = {4607182418800017408, 0}, s = {4607182418800017408, 0}}, "
+    "s = {f = {0, 1.875, 0, 0}, u = {0, 1072693248, 0, 0}, s = {0, 1072693248, 0, 0}}, "
+    "b = {u = {0 <repeats 16 times>}, s = {0 <repeats 16 times>}}, "
+    "q = {u = {4607182418800017408}, s = {4607182418800017408}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("form", "part"),
+    [
+        ("natural", ("{0, 1.875, 0, 0}", "s.f")),
+        ("hex", ("{4607182418800017408}", "q.u")),
+        ("decimal", ("{0, 1072693248, 0, 0}", "s.s")),
+    ],
+)
+def test_views_of_a_vector_of_aarch64(form: str, part: tuple[str, str]) -> None:
+    assert part_of(AARCH64_VECTOR, form) == part
 
 
 # Memory

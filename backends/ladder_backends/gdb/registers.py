@@ -31,6 +31,7 @@ _ROW = re.compile(
     r"^\s*(?P<name>\S+)\s+(?P<number>\d+)\s+-?\d+\s+-?\d+\s+\d+\s+(?P<type>\S.*?)(?:\s+(?P<groups>\S+))?\s*$"
 )
 _GROUPS = re.compile(r"general|float|vector|system|\w+,[\w,]+")
+_PART_OF = {**dict.fromkeys("bhsdq", "v0"), "w": "x0"}
 _ELSEWHERE = re.compile(r"(?P<system>[c-gs]s|[fg]s_base|orig_[re]ax)$|(?P<vector>k[0-7])$")
 """Registers of x86 that the engine counts among the general ones, and that few look for there."""
 
@@ -50,6 +51,17 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
     "octal": ("int128", "int64"),
 }
 """Which view of a vector register is shown, by format; the engine prints all of them."""
+_WORDS = r"\bs = \{f = \{[^{}]*\}"
+_ARM_PARTS: Mapping[str, tuple[str, re.Pattern[str]]] = {
+    "natural": ("s.f", re.compile(r"\bs = \{f = (\{[^{}]*\})")),
+    "float": ("s.f", re.compile(r"\bs = \{f = (\{[^{}]*\})")),
+    "hex": ("q.u", re.compile(r"\bq = \{u = (\{[^{}]*\})")),
+    "unsigned": ("s.u", re.compile(_WORDS + r", u = (\{[^{}]*\})")),
+    "decimal": ("s.s", re.compile(_WORDS + r", u = \{[^{}]*\}, s = (\{[^{}]*\})")),
+    "binary": ("q.u", re.compile(r"\bq = \{u = (\{[^{}]*\})")),
+    "octal": ("q.u", re.compile(r"\bq = \{u = (\{[^{}]*\})")),
+}
+"""The same for aarch64, whose views are by the size of an element and then by what it is."""
 _SYMBOL = re.compile(r"^(0x[0-9a-f]+) (<.+>)$")
 _UNREAD = ("<unavailable>", "<not saved>", "<optimized out>", "<error")
 _DEADLINE = 5.0
@@ -181,9 +193,9 @@ def _register(
     if isinstance(value, EngineError):
         return Register(known.name, "", known.group, error=value.what)
     whole = text_of(value)
-    part = _part_of(whole, form)
+    part = part_of(whole, form)
     if part is not None:
-        return Register(known.name, cut_value(part["value"])[0], known.group, part["name"])
+        return Register(known.name, cut_value(part[0])[0], known.group, part[1])
     text = cut_value(whole)[0]
     if not text or text.startswith(_UNREAD):
         return Register(known.name, "", known.group, error=text.strip("<>") or "not available")
@@ -194,15 +206,18 @@ def _register(
     return Register(known.name, text, known.group, note)
 
 
-def _part_of(text: str, form: str) -> re.Match[str] | None:
-    """The view of a vector register that a format is about; None where the value is no vector's."""
+def part_of(text: str, form: str) -> tuple[str, str] | None:
+    """The view of a vector register that a format is about, and its name; None where the value is no vector's."""
     if not text.startswith("{"):
         return None
+    arm = _ARM_PARTS.get(form)
+    if arm is not None and (found := arm[1].search(text)) is not None:
+        return found.group(1), arm[0]
     parts = list(_PART.finditer(text))
     for ending in _PARTS.get(form, ()):
         for part in parts:
             if part["name"].endswith(("_" + ending, "u" + ending)):
-                return part
+                return part["value"], part["name"]
     return None
 
 
@@ -211,8 +226,13 @@ def _read_table(text: str) -> tuple[_Known, ...]:
     rows = [match for line in text.splitlines() if (match := _ROW.match(line)) and match["name"] != "''"]
     vectors = [match["name"] for match in rows if "vector" in (match["groups"] or "").split(",")]
     widest = next((name.rstrip("0123456789") for name in reversed(vectors) if _WHOLE.match(name)), "")
+    names = {match["name"] for match in rows}
     known: list[_Known] = []
     for match in rows:
+        # Parts of others: of `v0` the lower words, of `x0` the lower half.
+        whole = _PART_OF.get(match["name"][:1])
+        if whole in names and match["name"][1:].isdecimal():
+            continue
         # The last word is of the type where a register is in no group, as `al`, which is a part of `rax`.
         words = match["groups"] or ""
         groups = [one for one in words.split(",") if one not in ("all", "save", "restore")]
