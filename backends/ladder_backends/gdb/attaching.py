@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
+import signal
 import time
 from pathlib import Path
 from typing import Protocol
 
-from ladder_backends.errors import CommandFailed
+from ladder_backends.errors import CommandFailed, EngineDied, TargetInvalid
 from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.warm_symbols import Commands, WarmSymbols
 from ladder_backends.model.events import EngineNotice, Event
 from ladder_backends.paths import cache_dir
+from ladder_backends.processes import ProcFiles
 from ladder_backends.processes.loaded_objects import LoadedObjects, loaded_objects
+from ladder_backends.processes.obstacles import kernel_wait
 from ladder_backends.text import clean_line
 
 ATTACH_DEADLINE = 300.0
 """Seconds until an engine must have attached."""
+
+STUCK_AFTER = 2.0
+"""Seconds after which a process that does not stop is told of, and may be given up."""
 
 _WORTH_A_WORD = 64 << 20
 """Bytes of libraries from which on reading their symbols takes so long that it is announced."""
@@ -40,6 +47,9 @@ class Attacher(Commands, Protocol):
     def emit(self, event: Event) -> None:
         """Tell of an event."""
 
+    def abandon_engine(self) -> None:
+        """End an engine outright that is stuck before it holds a target."""
+
 
 class Attaching:
     """One attach, from the first look to the stop.
@@ -53,6 +63,9 @@ class Attaching:
         self._pid = pid
         self.warm = WarmSymbols(engine)
         self._asked_at: float | None = None
+        self._live = False
+        self._was_stopped = False
+        self._given_up = False
         self._dropping: asyncio.Task[None] | None = None
 
     async def look(self) -> None:
@@ -62,12 +75,38 @@ class Attaching:
             TargetInvalid: It cannot.
         """
         await asyncio.to_thread(check_process, self._pid)
+        self._was_stopped = _state(self._pid) == "T"
+        self._live = True
+
+    async def take_over(self) -> None:
+        """Read its symbols and stop it; `stopped` is to be called once it stands.
+
+        Raises:
+            TargetInvalid: It cannot be attached to, one cause, one remedy; or the user gave up.
+        """
+        try:
+            if self._live:
+                await self.read_symbols()
+            await self.attach()
+        except EngineDied as died:
+            if self._given_up:
+                raise self._was_given_up() from died
+            raise
+
+    def give_up(self) -> None:
+        """The user wants no more of it: what is under way ends, and the process goes on as before."""
+        if self._asked_at is None:
+            self._given_up = self.warm.given_up = True
+        elif time.monotonic() - self._asked_at > STUCK_AFTER and _state(self._pid) not in ("t", "T"):
+            # The engine hears nothing until the process stops. No breakpoint is in it yet: nothing is left behind.
+            self._given_up = True
+            self._engine.abandon_engine()
 
     async def read_symbols(self) -> None:
         """Read the symbols of everything that it has loaded, while it runs.
 
         Raises:
-            TargetInvalid: The user interrupted it.
+            TargetInvalid: The user gave up.
         """
         objects = await asyncio.to_thread(loaded_objects, self._pid)
         await self._tell_root(objects)
@@ -82,6 +121,8 @@ class Attaching:
         for _ in range(_ROUNDS):
             known = len(self.warm.names)
             await self.warm.read(objects)
+            if self._given_up:
+                raise self._was_given_up()
             objects = await asyncio.to_thread(loaded_objects, self._pid)
             if len(self.warm.names) == known:
                 break
@@ -95,7 +136,7 @@ class Attaching:
             )
 
     async def attach(self) -> None:
-        """Stop the process and take it over; `stopped` is to be called once it stands.
+        """Stop the process and take it over.
 
         Raises:
             TargetInvalid: It cannot be attached to; one cause, one remedy.
@@ -103,10 +144,36 @@ class Attaching:
         # Which inferior is selected after a command for another one differs between engines.
         where = "--thread-group i1 " if self.warm.names else ""
         self._asked_at = time.monotonic()
+        ask = asyncio.ensure_future(
+            self._engine.command(f"-target-attach {where}{self._pid}", deadline=ATTACH_DEADLINE)
+        )
         try:
-            await self._engine.command(f"-target-attach {where}{self._pid}", deadline=ATTACH_DEADLINE)
+            await asyncio.wait({ask}, timeout=STUCK_AFTER)
+            if not ask.done():
+                await self._tell_stuck()
+            await ask
         except CommandFailed as refused:
             raise await asyncio.to_thread(explain_refusal, self._pid, refused.what) from refused
+        finally:
+            ask.cancel()
+
+    async def _tell_stuck(self) -> None:
+        if _state(self._pid) in ("t", "T"):
+            # It stands; the engine still reads what could not be read before.
+            return
+        found = kernel_wait(self._pid)
+        why = found.cause if found is not None else "it has not stopped yet"
+        self._say(f"process {self._pid} does not stop: {why}; an interrupt gives up", "warning")
+
+    def _was_given_up(self) -> TargetInvalid:
+        if self._asked_at is not None and not self._was_stopped:
+            # What was to stop it may still be waiting for it, and would stop it for ever.
+            with contextlib.suppress(OSError):
+                os.kill(self._pid, signal.SIGCONT)
+        what = f"attaching to {self._pid} was given up"
+        if self._asked_at is None:
+            return TargetInvalid(what, "its symbols were still being read; the process was not touched")
+        return TargetInvalid(what, "it did not stop; it goes on as before")
 
     def stopped(self, at: float) -> float:
         """The process stands, and its symbols are its own.
@@ -123,6 +190,12 @@ class Attaching:
         self._asked_at = None
         count = len(self.warm.names)
         read = f"; the symbols of {count} files were read while it ran" if count else ""
+        if self._was_stopped:
+            self._say(
+                f"process {self._pid} was stopped already when it was found, and stays so: `kill -CONT {self._pid}`"
+                " lets it go on",
+                "warning",
+            )
         self._say(f"process {self._pid} stands; stopping it took {took:.2f} s{read}")
         self._dropping = asyncio.get_running_loop().create_task(self.warm.drop())
         return took
@@ -153,6 +226,10 @@ class Attaching:
 
     def _say(self, text: str, severity: str = "information") -> None:
         self._engine.emit(EngineNotice(text, severity))
+
+
+def _state(pid: int) -> str:
+    return ProcFiles().status(pid).get("State", "")[:1]
 
 
 def _size(objects: LoadedObjects) -> int:

@@ -13,8 +13,8 @@ from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.attaching import Attaching
-from ladder_backends.gdb.code import GdbCode
 from ladder_backends.gdb.build import GdbBuild
+from ladder_backends.gdb.code import GdbCode
 from ladder_backends.gdb.core_check import check_core
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back
@@ -136,6 +136,8 @@ class GdbDebugger(GdbDialect):
 
     async def interrupt(self) -> None:
         """Stop the target, or what it was called for, or a busy engine."""
+        if self._attaching is not None:
+            self._attaching.give_up()
         if self._held.calling:
             await self._held.stop_call()
         else:
@@ -207,10 +209,13 @@ class GdbDebugger(GdbDialect):
         if self.provenance is Provenance.ENGINE:
             await attaching.look()
             await self.start()
-            await attaching.read_symbols()
             self._attaching = attaching
         await self.start()
-        await attaching.attach()
+        try:
+            await attaching.take_over()
+        except BaseException:
+            self._attaching = None
+            raise
         self.capabilities = _CONTROL
 
     async def _open_core(self, target: CoreTarget) -> None:

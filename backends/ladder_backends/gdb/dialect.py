@@ -264,6 +264,11 @@ class GdbDialect(Debugger):
         if self._mi is not None:
             self._mi.interrupt()
 
+    def abandon_engine(self) -> None:
+        """End an engine outright that is stuck before it holds a target."""
+        if self._mi is not None:
+            self._mi.abandon()
+
     def keep_program(self) -> None:
         """The program lives on without the engine: its terminal stays."""
         if self._mi is not None:

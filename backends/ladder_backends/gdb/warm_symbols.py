@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from typing import Protocol
 
-from ladder_backends.errors import CommandFailed, EngineError, TargetInvalid
+from ladder_backends.errors import CommandFailed, EngineError
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.processes.loaded_objects import LoadedObjects
@@ -20,7 +20,6 @@ from ladder_backends.processes.loaded_objects import LoadedObjects
 READ_DEADLINE = 300.0
 """Seconds for the symbols of one file."""
 
-_INTERRUPTED = "Quit"
 _UNQUOTABLE = frozenset("\n\r\"'\\ \t")
 
 
@@ -36,21 +35,21 @@ class WarmSymbols:
 
     Attributes:
         names: Files that were read.
+        given_up: Nothing more is to be read.
     """
 
     def __init__(self, engine: Commands) -> None:
         self._engine = engine
         self._group = ""
         self.names: set[str] = set()
+        self.given_up = False
 
     async def read(self, objects: LoadedObjects) -> None:
-        """Read the symbols of what a process has loaded; what was read before is passed over.
-
-        Raises:
-            TargetInvalid: The user interrupted it.
-        """
+        """Read the symbols of what a process has loaded, unless it is given up; what was read is passed over."""
         program = f"{objects.root}{objects.executable}"
         for name in _readable(objects):
+            if self.given_up:
+                return
             if name not in self.names:
                 await self._read(name, program=name == program)
                 self.names.add(name)
@@ -73,14 +72,9 @@ class WarmSymbols:
         # on a program that was read as a library. The prefix keeps links in a library's name: it is shared by name.
         ask = f"symbol-file {name}" if program else f"add-symbol-file target:{name} -o 0"
         text = f"-interpreter-exec --thread-group {self._group} console {mi_string(ask)}"
-        try:
+        # A file that gdb does not read now is one that it does not read later either.
+        with contextlib.suppress(CommandFailed):
             await self._engine.command(text, deadline=READ_DEADLINE)
-        except CommandFailed as refused:
-            if refused.what.startswith(_INTERRUPTED):
-                raise TargetInvalid(
-                    "attaching was given up", "its symbols were still being read; the process was not touched"
-                ) from refused
-            # A file that gdb does not read now is one that it does not read later either.
 
 
 def _readable(objects: LoadedObjects) -> Sequence[str]:

@@ -157,6 +157,11 @@ class PtyTransport:
             with contextlib.suppress(OSError):
                 fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, size)
 
+    def abandon(self) -> None:
+        """SIGKILL to the engine; see `Transport.abandon`."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+
     def keep_program(self) -> None:
         """The program lives on without the engine: a keeper holds its terminal from now on."""
         terminal = self._terminals.get(Channel.PROGRAM)

@@ -201,6 +201,10 @@ class MiSession:
         """Interrupt the engine's own work."""
         self._transport.interrupt()
 
+    def abandon(self) -> None:
+        """End an engine outright that is stuck before it holds a target; `EngineDied` answers what is pending."""
+        self._transport.abandon()
+
     def keep_program(self) -> None:
         """The program lives on without the engine: its terminal stays."""
         self._transport.keep_program()

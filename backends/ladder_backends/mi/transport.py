@@ -75,6 +75,9 @@ class Transport(Protocol):
     def keep_program(self) -> None:
         """The program lives on without the engine: its terminal outlives this transport."""
 
+    def abandon(self) -> None:
+        """End an engine outright (SIGKILL) that is stuck before it holds a target: nothing else reaches it."""
+
     async def close(self) -> None:
         """Close all channels together and wait for the engine.
 

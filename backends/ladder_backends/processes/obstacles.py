@@ -86,7 +86,9 @@ def obstacle_after(pid: int, message: str, proc: ProcFiles | None = None) -> Obs
 
 
 def _obstacle(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obstacle | None:
-    return _state_obstacle(pid, status, proc) or _right_obstacle(pid, status, proc) or _waiting(pid, status, proc)
+    return (
+        _state_obstacle(pid, status, proc) or _right_obstacle(pid, status, proc) or kernel_wait(pid, proc, status)
+    )
 
 
 def _state_obstacle(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obstacle | None:
@@ -186,7 +188,12 @@ def _forbidden(proc: ProcFiles) -> Obstacle:
     )
 
 
-def _waiting(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obstacle | None:
+def kernel_wait(
+    pid: int, proc: ProcFiles | None = None, status: Mapping[str, str] | None = None
+) -> Obstacle | None:
+    """The obstacle where a process waits inside the kernel and hears no signal (state D), at one look."""
+    proc = proc or ProcFiles()
+    status = proc.status(pid) if status is None else status
     if status.get("State", "")[:1] != "D":
         return None
     where = clean_line(proc.text(pid, "wchan").strip())

@@ -95,6 +95,10 @@ class Recorder:
         """Pass a size on; it is not recorded."""
         self._inner.resize(channel, columns, rows)
 
+    def abandon(self) -> None:
+        """Pass it on."""
+        self._inner.abandon()
+
     def keep_program(self) -> None:
         """Pass it on."""
         self._inner.keep_program()

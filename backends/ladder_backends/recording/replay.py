@@ -101,6 +101,9 @@ class ReplayTransport:
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         """A recording has no size."""
 
+    def abandon(self) -> None:
+        """A recording is never stuck."""
+
     def keep_program(self) -> None:
         """A recording has no program."""
 
