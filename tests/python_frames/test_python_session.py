@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import sys
 from pathlib import Path
@@ -12,8 +13,9 @@ import pytest
 from ladder_backends.debugger import AttachTarget, CoreTarget, LaunchTarget, StepKind
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.python_frames import Interpreter, spy
+from ladder_backends.python_frames import Interpreter, snapshot, spy
 from ladder_backends.python_frames.py_bt import script_for
+from ladder_backends.session.python_json import snapshot_json, woven_json, woven_lines
 from ladder_backends.session.state import Run
 
 EVERY = ["this", "distribution", "3.7", "3.8", "3.9", "3.10", "3.12", "3.13"]
@@ -165,11 +167,15 @@ async def test_a_run_that_follows_at_once_is_another_process(stack, layers, py_s
 
 async def test_frames_that_were_left_by_hand_are_gone(stack, layers, py_spy) -> None:
     await stack.run(Path(sys.executable), layers, "crash")
-    await stack.session.debugger.cli("return")
+    level = next(frame.level for frame in stack.state.frames.frames if frame.function == "apply")
+    for command in (f"frame {level}", "return", "frame 0"):
+        await stack.session.debugger.cli(command)
     stack.session.look_again()
     await stack.settled()
-    assert stack.rows()[0] == "crash"
+    # The interpreter knows nothing of it: two loops stand, and it still tells of all its frames.
+    assert "follow" not in stack.rows()
     assert python_rows(stack.rows())[:2] == ["forward", "__call__"]
+    assert not stack.state.python.woven.exact
 
 
 async def test_nothing_of_it_outlives_the_program(stack, layers, py_spy) -> None:
@@ -261,3 +267,37 @@ async def test_a_core_that_gdb_wrote(stack, layers, py_spy, tmp_path) -> None:
         assert state.source == "py-bt"
         assert python_rows(stack.rows())[:2] == ["forward", "__call__"]
     await stack.session.close()
+
+
+# Without a screen ----------------------------------------------------------------------------------------------
+
+
+async def test_a_woven_stack_as_json_and_as_lines(stack, layers, py_spy) -> None:
+    stack.session.show_rows(frames=1, variables=1, python=False)
+    await stack.run(Path(sys.executable), layers, "crash")
+    assert woven_json(stack.state) is None
+    await stack.session.python.look()
+    told = json.loads(json.dumps(woven_json(stack.state)))
+    assert (told["source"], told["exact"], told["why"]) == ("py-spy", True, "")
+    kinds = [row["kind"] for row in told["rows"]]
+    assert kinds[:5] == ["native", "native", "interpreter", "python", "python"]
+    first = told["rows"][3]
+    assert (first["function"].rpartition(".")[2], first["file"], first["line"]) == ("forward", str(layers), 21)
+    assert first["gil"]
+    assert told["rows"][2]["levels"][1] == first["level"] - 1
+    lines = list(woven_lines(stack.state))
+    assert lines[0] == "Python frames, by py-spy:"
+    assert lines[1].startswith("py     Layer.forward at ")
+
+
+async def test_a_snapshot_as_json(layers, py_spy) -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, layers, "spin", stdout=asyncio.subprocess.PIPE)
+    try:
+        await process.stdout.readline()
+        told = json.loads(json.dumps(snapshot_json(await snapshot(process.pid))))
+        assert told["format"] == 1
+        assert {thread["name"] for thread in told["threads"]} == {"MainThread", "idler"}
+        assert process.pid in {thread["os_thread"] for thread in told["threads"]}
+    finally:
+        process.kill()
+        await process.communicate()
