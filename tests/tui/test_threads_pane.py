@@ -60,6 +60,11 @@ async def test_a_group_unfolds_and_enter_goes_to_a_thread(view, segfault) -> Non
     assert len(rows(view)) == 2
 
 
+async def test_a_thread_is_typed_at_go_to(view, segfault) -> None:
+    await view.press("g", *"thread", "space", *"77", "enter")
+    assert ("focus", 77) in segfault.active.asked
+
+
 async def test_a_search_leaves_names_numbers_and_functions(view) -> None:
     await view.press("slash", *"worker-77", "enter")
     assert rows(view) == ["    77  worker-77  wait_at_door in ___pthread_mutex_lock"]
@@ -179,7 +184,7 @@ async def test_a_group_is_copied_with_its_stack(view) -> None:
 
 
 async def test_hostile_names_are_only_text(view, segfault) -> None:
-    name = "[red]a[/]"
+    name = "[red]漢[/]"
     segfault.active.state.threads = ThreadList(
         groups=(ThreadGroup((Thread(1, 1, name, frame=MAIN),), (MAIN,)),), current=True
     )

@@ -86,6 +86,8 @@ class ThreadReading:
     async def _read_all(self, facet: Threads) -> None:
         seen = self._state.threads
         threads = await facet.list()
+        if seen.locking is None:
+            seen.locking = await facet.locking()
         seen.names = {thread.id: thread.name for thread in threads if thread.name}
         if len({thread.process for thread in threads}) > 1:
             seen.processes = await facet.processes()

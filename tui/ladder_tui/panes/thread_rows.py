@@ -8,7 +8,7 @@ from ladder_backends.model.frame import Frame, file_name
 from ladder_backends.model.thread import Thread, ThreadGroup, ThreadState
 from ladder_backends.session.own_frames import own_frame
 from ladder_backends.session.thread_list import ThreadList
-from ladder_tui.widgets.row import Cell, Row
+from ladder_tui.widgets.row import Cell, Row, cut, printable, size_of
 
 _Key: TypeAlias = "tuple[object, ...] | int"
 
@@ -89,7 +89,9 @@ class ThreadRows:
                 lines += [ThreadLine(group, thread, inside=True) for thread in threads]
         self.lines = lines
         self._position = {line.key: number for number, line in enumerate(lines)}
-        longest = max((len(line.thread.name) for line in lines if line.thread is not None), default=0)
+        longest = max(
+            (size_of(printable(line.thread.name)) for line in lines if line.thread is not None), default=0
+        )
         self._name_width = min(_NAME_ROOM, longest)
 
     def fold(self, group: ThreadGroup) -> None:
@@ -125,7 +127,7 @@ class ThreadRows:
             cells += [
                 Cell("    " if line.inside else "  "),
                 Cell(f"{thread.id:<3} ", "number"),
-                Cell(f"{thread.name[:_NAME_ROOM]:<{self._name_width}}  ", "name") if self._name_width else Cell(""),
+                Cell(self._named(thread), "name"),
             ]
         first = thread or group.threads[0]
         words, style = _LOOKS[first.state]
@@ -149,6 +151,13 @@ class ThreadRows:
         if process and not line.inside:
             cells.append(Cell(f"  {process}", "report"))
         return Row(tuple(cells), end, target=thread or group)
+
+    def _named(self, thread: Thread) -> str:
+        """The name, as wide as the widest in the list."""
+        if not self._name_width:
+            return ""
+        name = cut(printable(thread.name), self._name_width)
+        return name + " " * (self._name_width - size_of(name) + 2)
 
     def text(self, index: int) -> str:
         """A group's threads and their stack, as lines."""

@@ -7,11 +7,28 @@ from typing import TYPE_CHECKING, cast
 from textual.screen import Screen
 
 if TYPE_CHECKING:
+    from ladder_backends.model.focus import Focus
     from ladder_tui.screens.workspace import Workspace
 
 
 class ThreadCommands(Screen[None]):
     """Actions on all threads of the target, whichever pane is shown."""
+
+    def went_to_thread(self, place: Focus) -> bool:
+        """Go to what was typed as `thread 7` of a host program; False where a place in a grid is meant."""
+        home = cast("Workspace", self)
+        session, thread = home.ladder.active, place.dim3("thread")
+        stands = session.state.focus if session is not None else None
+        if (
+            session is None
+            or stands is None
+            or stands.index("thread") is None
+            or thread is None
+            or "block" in place
+        ):
+            return False
+        home.ladder_app.work(session.threads.focus(thread[0]))
+        return True
 
     def action_run_alone(self) -> None:
         """Let only the focused thread run, or all of them again."""
