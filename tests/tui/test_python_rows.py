@@ -11,9 +11,12 @@ from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.model.python_stack import PythonFrame, PythonThread, WovenStack
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.python_frames import weave
+from ladder_backends.session.sources import SourceFile, SourceState
 from ladder_backends.session.state import Change, Run
 from ladder_backends.text import clean_line
+from ladder_demos.catalogue import find_demo
 
+PROGRAMS = find_demo("python-crash").path.parent
 LOOP = "_PyEval_EvalFrameDefault"
 NATIVE: Sequence[tuple[str, Place | None]] = (
     ("find_largest", Place("fastsum.c", 25, "/src/fastsum.c")),
@@ -100,6 +103,9 @@ async def test_they_stand_where_they_run(crash: Any, show: Any) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_the_whole_story_on_one_screen(crash: Any, show: Any, shots: Any, size: tuple[int, int]) -> None:
+    source = PROGRAMS / "fastsum.c"
+    lines = tuple(source.read_text().splitlines())
+    crash.sources["fastsum.c"] = SourceFile(str(source), SourceState.FOUND, source, lines)
     async with show(crash, size) as view:
         tell_woven(crash)
         await view.press("w", "t")
@@ -211,6 +217,21 @@ async def test_the_key_says_why_it_does_nothing(crash: Any, show: Any) -> None:
         await view.press("P")
         assert crash.active.asked == []
         assert "python: the target runs" in view.text()
+
+
+async def test_without_a_native_line_the_source_tells_of_the_python_line(crash: Any, show: Any) -> None:
+    async with show(crash) as view:
+        crash.active.state.place = None
+        crash.tell(Change.SOURCE)
+        tell_woven(crash)
+        await view.settle()
+        pane = view.app.workspace.panes["source"]
+        # The library's file is not here either.
+        assert "fastsum.c is not on this machine" in pane.empty_text()
+        assert "Python stands at train.py:11 in Layer.forward" in pane.empty_text()
+        pane._text = None
+        assert "Python stands at train.py:11 in Layer.forward" in pane.empty_text()
+        assert "(w t)" in pane.empty_text()
 
 
 async def test_hostile_names_are_text(crash: Any, show: Any) -> None:

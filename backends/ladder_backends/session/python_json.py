@@ -21,8 +21,8 @@ def woven_json(state: DebugState) -> dict[str, object] | None:
 
     `rows` are innermost first, of three kinds: `python` (`function`, `file`, `line`, `level` of the native frame
     that runs it or null, `gil`), `native` (`level`, to be found in the session's `frames`), and `interpreter`
-    (`levels`, the first and the last of those folded). `why` says why there are no rows; `exact` is false where the places of
-    the Python frames are in doubt.
+    (`levels`, the first and the last of those folded). `why` says why there are no rows; `exact` is false where the
+    places of the Python frames are in doubt.
     """
     told = state.python
     if told.woven is None:

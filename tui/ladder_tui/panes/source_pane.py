@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 
+from ladder_backends.model.breakpoint import BreakpointBinding
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.moved_lines import line_now
@@ -24,6 +25,7 @@ from ladder_tui.panes.source_gutter import (
     FindingMark,
     InlineValue,
     breakpoint_lines,
+    breakpoint_on,
     finding_lines,
     inline_values,
     same_file,
@@ -329,7 +331,9 @@ class SourcePane(Pane):
         debug = self.debug
         if self._text is not None:
             source = self._text.source
-            return (source.note or f"{source.name} is not here") + ("; Enter asks for it" if source.lost else "")
+            why = (source.note or f"{source.name} is not here") + ("; Enter asks for it" if source.lost else "")
+            python = self._where_python_stands()
+            return f"{why}.{python}" if python else why
         if debug is None or debug.run is Run.NOTHING:
             if self.ladder.state.report is not None:
                 return "The report names no source file."
@@ -338,8 +342,22 @@ class SourcePane(Pane):
             return f"The target runs; {key_of('run.interrupt')} stops it."
         if debug.run in (Run.STOPPED, Run.DUMP):
             code = f"{key_of('pane.go')} {PANES['disassembly'].letter}"
+            if python := self._where_python_stands():
+                return f"No line information here.{python}"
             return f"No line information here. Stack shows where it stands; Disassembly ({code}) shows the code."
         return ""
+
+    def _where_python_stands(self) -> str:
+        """A sentence, where a Python frame could be shown in place of a native one without source; else empty."""
+        debug = self.debug
+        if debug is None or debug.python.woven is None or debug.python.selected is not None:
+            return ""
+        frame = debug.python.woven.frame(0)
+        if frame is None:
+            return ""
+        stack = f"{key_of('pane.go')} {PANES['stack'].letter}"
+        where = f"{file_name(frame.file)}:{frame.line} in {frame.function}"
+        return f" Python stands at {where}; Enter on its row in Stack ({stack}) shows it."
 
     # Values under the mouse ------------------------------------------------------------------------------------
 
@@ -393,13 +411,35 @@ class SourcePane(Pane):
         self.move_cursor(line - 1)
 
     def activate(self, hit: Hit) -> None:
-        """A click in the gutter sets or takes away a breakpoint; a candidate becomes the source."""
+        """A click in the gutter sets or takes away a breakpoint, Enter edits it; a candidate becomes the source."""
         if isinstance(hit.target, Path):
             self._choose(hit.target)
-            return
-        digits = max(3, len(str(self.row_count)))
-        if hit.column is not None and 0 <= hit.column < digits + 3 and self.session is not None:
+        elif hit.column is None:
+            if (binding := self._breakpoint_at(hit.index)) is not None:
+                from ladder_tui.screens.breakpoint_form import edit_breakpoint
+
+                edit_breakpoint(self.ladder_app.workspace, binding)
+        elif 0 <= hit.column < self._gutter - 2 and self.session is not None:
             self.work(self.session.toggle_breakpoint(self.location_at_cursor()))
+
+    def _breakpoint_at(self, index: int) -> BreakpointBinding | None:
+        debug = self.debug
+        return breakpoint_on(debug.breakpoints, self._names, index + 1) if debug is not None else None
+
+    def on_click(self, event: events.Click) -> None:
+        """With the right button or Ctrl, the gutter asks for the condition of a breakpoint."""
+        hit = self.hit(event.x, event.y)
+        other = event.button == 3 or event.ctrl
+        if not other or hit is None or hit.column is None or not 0 <= hit.column < self._gutter - 2:
+            super().on_click(event)
+            return
+        event.stop()
+        self.move_cursor(hit.index)
+        location = self.location_at_cursor()
+        if location:
+            from ladder_tui.screens.breakpoint_form import ask_condition
+
+            ask_condition(self.ladder_app.workspace, self._breakpoint_at(hit.index), location)
 
     def action_act(self) -> None:
         """Act on the line, or ask where a source lies that is not here."""
