@@ -23,6 +23,7 @@ from ladder_backends.model.provenance import Provenance
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets import (
         Build,
+        Firewall,
         Code,
         Libraries,
         Memory,
@@ -118,7 +119,7 @@ class Debugger(abc.ABC):
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
-        threads, values, registers, memory, code, signals, libraries, source_files, process, build: Facets; None where the
+        threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall: Facets; None where the
             engine or its target has no such thing. Valid once opened.
     """
 
@@ -140,6 +141,7 @@ class Debugger(abc.ABC):
     source_files: SourceFiles | None = None
     process: Process | None = None
     build: Build | None = None
+    firewall: Firewall | None = None
     python: PythonTarget | None = None
 
     @classmethod

@@ -11,6 +11,8 @@ from ladder_backends.text import clean
 _PROMPT = re.compile(r"(?:^|\n)(?:\([\w.-]+\) | *>+)\Z")
 _QUESTION = re.compile(r"(?:\[[^\]\n]*\]|\([^)\n]*\bor\b[^)\n]*\)|--Type <RET>[^\n]*--) ?\Z")
 _TAIL = 200
+_STYLE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x01\x02]")
+_CUT_STYLE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]{0,200}\x1b?)?\Z")
 
 
 class CommandLine:
@@ -18,11 +20,16 @@ class CommandLine:
 
     The terminal is a dumb one, so that line ends, carriage returns and bells are all the engine itself sends; any
     other control character comes from the target and is made visible.
+
+    Attributes:
+        styled: Commands of the user's own write here too, with colours: these are left out, not made visible.
     """
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._tail = ""
+        self.styled = False
+        self._cut = ""
         self._held_return = False
         self._prompt = ""
         self._displaced = False
@@ -38,6 +45,8 @@ class CommandLine:
         self._held_return = text.endswith("\r")
         if self._held_return:
             text = text[:-1]
+        if self.styled:
+            text = self._without_styles(text)
         text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\a", "")
         text = clean(text)
         if text and self.at_prompt:
@@ -52,6 +61,12 @@ class CommandLine:
             if prompt is not None:
                 self._prompt, self._displaced = prompt.group().lstrip("\n"), False
         return text
+
+    def _without_styles(self, text: str) -> str:
+        text = _STYLE.sub("", self._cut + text)
+        cut = _CUT_STYLE.search(text)
+        self._cut = cut.group() if cut is not None else ""
+        return text[: len(text) - len(self._cut)]
 
     @property
     def waits(self) -> bool:

@@ -19,6 +19,7 @@ from ladder_backends.gdb.core_check import check_core
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back
 from ladder_backends.gdb.launching import check_settings
+from ladder_backends.gdb.ledger_settings import DEBUGINFOD
 from ladder_backends.gdb.libraries import GdbLibraries
 from ladder_backends.gdb.mappings import Mappings
 from ladder_backends.gdb.memory import GdbMemory
@@ -32,6 +33,7 @@ from ladder_backends.gdb.source_files import GdbSourceFiles
 from ladder_backends.gdb.threads import GdbThreads
 from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of
 from ladder_backends.gdb.values import GdbValues
+from ladder_backends.let_in import lets_in
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, Event, TargetStopped
@@ -202,7 +204,10 @@ class GdbDebugger(GdbDialect):
     def _tell_kept_back(self) -> None:
         kept = kept_back()
         if kept:
-            self.emit(EngineNotice(f"kept from gdb, given to the program: {', '.join(kept)}", "information"))
+            fetches = " — symbols are not fetched" if "DEBUGINFOD_URLS" in kept and not lets_in(DEBUGINFOD) else ""
+            names = ", ".join(kept)
+            text = f"kept from gdb, given to the program: {names}{fetches}; the Environment view changes that"
+            self.emit(EngineNotice(text, "information"))
 
     async def _attach(self, pid: int) -> None:
         attaching = Attaching(self, pid)

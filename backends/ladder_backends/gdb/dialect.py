@@ -25,6 +25,7 @@ from ladder_backends.gdb.breakpoint_setting import BreakpointSetting
 from ladder_backends.gdb.command_line import CommandLine
 from ladder_backends.gdb.environment import engine_environment
 from ladder_backends.gdb.event_reader import EventReader
+from ladder_backends.gdb.firewall import GdbFirewall
 from ladder_backends.gdb.probing import install_remedy, probe_engine
 from ladder_backends.gdb.questions import Questions
 from ladder_backends.gdb.quoting import mi_string
@@ -118,6 +119,7 @@ class GdbDialect(Debugger):
         "-gdb-set max-value-size 16777216",
     )
     dump_engine: ClassVar[bool] = False
+    firewall: GdbFirewall | None = None
     focus_schema: ClassVar[tuple[FocusLevel, ...]] = (FocusLevel("thread"),)
 
     def __init__(
@@ -138,6 +140,7 @@ class GdbDialect(Debugger):
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
         self.questions = Questions(self)
+        self.firewall = GdbFirewall(self, self.events) if provenance is Provenance.ENGINE else None
         self.setting = BreakpointSetting(self, self.events, self.emit)
 
     # -- what dialects override
@@ -220,10 +223,17 @@ class GdbDialect(Debugger):
                 raise
 
     async def _apply_settings(self) -> None:
-        answers = await asyncio.gather(*(self.command(text) for text in self.settings), return_exceptions=True)
+        settings = GdbFirewall.at_start(self.settings) if self.firewall is not None else self.settings
+        answers = await asyncio.gather(*(self.command(text) for text in settings), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed | NotRecorded):
                 raise answer
+        if self.firewall is not None:
+            await self.firewall.read_chosen()
+
+    def expect_styles(self) -> None:
+        """Commands of the user's own will write into the command line, with colours."""
+        self._command_line.styled = True
 
     @property
     def started(self) -> bool:

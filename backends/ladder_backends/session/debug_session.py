@@ -24,6 +24,7 @@ from ladder_backends.model.variable import Variable
 from ladder_backends.session.answers import frame_at
 from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.follower import Follower
+from ladder_backends.session.ledger import Ledger
 from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.python_stack import PythonStack
@@ -73,6 +74,7 @@ class DebugSession:
         self.values = SessionValues(self)
         self._follower.rows.values = self.values.follow
         self.rebuild = Rebuild(self.state, self._notifier)
+        self.ledger = Ledger(self)
         self.control = RunControl(self)
         self._queued: tuple[StepKind, str] | None = None
         self._accepting = 0
@@ -199,6 +201,7 @@ class DebugSession:
         await asyncio.gather(self.rebuild.close(), self.debugger.close())
 
     def _take(self, event: Event) -> None:
+        self.ledger.take(event)
         self.stack.take(event)
         if self.threads.take(event):
             return

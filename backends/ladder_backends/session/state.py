@@ -12,6 +12,7 @@ from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.build_state import BuildState
+from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.control_state import ControlState
 from ladder_backends.session.log_lines import LogLines
 from ladder_backends.session.machine_state import MachineState
@@ -128,6 +129,7 @@ class DebugState:
         program: Raw chunks of the program's terminal, bounded.
         program_dropped: Bytes dropped from the front.
         build: The program's file and what became of it.
+        ledger: What the engine is given otherwise than it would be without the console.
         control: How it is started, and which way it runs.
         logged: What log points wrote.
         notice: The last line for the user.
@@ -167,6 +169,7 @@ class DebugState:
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
     program_dropped: int = 0
     build: BuildState = field(default_factory=BuildState)
+    ledger: LedgerState = field(default_factory=LedgerState)
     control: ControlState = field(default_factory=ControlState)
     logged: LogLines = field(default_factory=LogLines)
     notice: Notice | None = None

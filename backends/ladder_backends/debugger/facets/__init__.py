@@ -6,6 +6,7 @@ and panes ask `debugger.registers is not None`, not for a type. Methods raise as
 
 from ladder_backends.debugger.facets.build import Build
 from ladder_backends.debugger.facets.code import Code
+from ladder_backends.debugger.facets.firewall import Firewall
 from ladder_backends.debugger.facets.libraries import Libraries
 from ladder_backends.debugger.facets.memory import Memory
 from ladder_backends.debugger.facets.process import Process
@@ -19,6 +20,7 @@ from ladder_backends.debugger.facets.values import Values
 __all__ = [
     "Build",
     "Code",
+    "Firewall",
     "Libraries",
     "Memory",
     "Process",
