@@ -34,6 +34,8 @@ class Need(enum.Flag):
     BREAKPOINTS = enum.auto()
     CONSOLE = enum.auto()
     RESTING = enum.auto()
+    PROCESS = enum.auto()
+    ALIVE = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ _KEY_LABELS = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "question_mark": "?",
+    "left_square_bracket": "[",
     "equals_sign": "=",
     "up": "↑",
     "down": "↓",
@@ -158,6 +161,30 @@ ACTIONS: tuple[Action, ...] = (
            "resume('step-instruction')", needs=_CAN_STEP),
     Action("run.until", ("u",), "until", "Run to the cursor's line of the source", _RUN, "until",
            needs=_CAN_STEP),
+    Action("run.advance", ("a",), "advance", "Run to the cursor's line, in whatever frame it is reached", _RUN,
+           "advance", needs=_CAN_STEP | Need.PROCESS),
+    Action("run.jump", ("J",), "jump", "Go on at the cursor's line, running nothing between; asks", _RUN,
+           "jump_line", needs=_CAN_STEP | Need.PROCESS),
+    Action("run.return", ("R",), "return", "Leave the selected frame at once, with a value or none; asks", _RUN,
+           "return_now", needs=_CAN_STEP | Need.PROCESS),
+    Action("run.call", ("X",), "call", "Call a function of the program", _RUN, "call",
+           needs=_CAN_STEP | Need.PROCESS),
+    Action("run.backwards", ("left_square_bracket",), "backwards",
+           "Record from here on; then run backwards, and forwards again", _RUN, "backwards",
+           needs=_CAN_STEP | Need.PROCESS),
+    Action("run.stop-recording", (), "stop recording", "Drop what was recorded for running backwards", _RUN,
+           "stop_recording", needs=_CAN_STEP | Need.PROCESS),
+    Action("run.settings", ("E",), "settings", "How it is started: arguments, environment, folder, input, forks",
+           _RUN, "run_settings", needs=Need.PROCESS),
+    Action("run.fork-parent", (), "at a fork", "At a fork, follow the parent", _RUN, "at_fork('PARENT')",
+           needs=Need.PROCESS),
+    Action("run.fork-child", (), "at a fork", "At a fork, follow the child", _RUN, "at_fork('CHILD')",
+           needs=Need.PROCESS),
+    Action("run.fork-both", (), "at a fork", "At a fork, hold parent and child", _RUN, "at_fork('BOTH')",
+           needs=Need.PROCESS),
+    Action("run.kill", ("k",), "kill", "End the program; asks", _RUN, "kill", needs=Need.PROCESS | Need.ALIVE),
+    Action("run.detach", ("D",), "detach", "Let the program run on without the debugger; asks", _RUN, "detach",
+           needs=Need.PROCESS | Need.ALIVE),
     Action("run.start", ("r",), "start", "Start the program, again if need be, and stop at main", _RUN, "start",
            needs=Need.RUN_CONTROL | Need.RESTING),
     Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
@@ -362,6 +389,10 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
         )
     if needs & Need.RESTING and debug.run is Run.RUNNING:
         return f"the target runs already; {key_of('run.interrupt')} stops it"
+    if needs & Need.PROCESS and not able & Capability.PROCESS:
+        return "a dump has no process" if debug.run is Run.DUMP else "this target has no process that is held"
+    if needs & Need.ALIVE and debug.run not in (Run.RUNNING, Run.STOPPED):
+        return "no program runs"
     if needs & Need.RUNNING and debug.run is not Run.RUNNING:
         return "the target does not run"
     if needs & Need.DISASSEMBLE and not able & Capability.DISASSEMBLE:

@@ -21,6 +21,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
@@ -275,6 +276,8 @@ class LadderApp(App[int]):
         options = [Option("q", "leave", "leave"), Option("n", "do nothing", "")]
         if debug is not None and debug.run not in (Run.NOTHING, Run.DEAD):
             options.insert(0, Option("e", "end the engine", "close", "an attached program lives on"))
+            if debug.run is Run.RUNNING and debug.capabilities & Capability.PROCESS:
+                options.insert(0, Option("s", "stop it hard", "hard", "SIGSTOP, where it is deaf to Ctrl-C"))
             options.insert(0, Option("i", "interrupt again", "interrupt"))
         offer = ChoiceScreen("Ctrl-C came twice. What else?", tuple(options), self.palette)
         self._waits_for_stop = offer if debug is not None and debug.run is Run.RUNNING else None
@@ -292,6 +295,8 @@ class LadderApp(App[int]):
             self.exit()
         elif session is not None and answer == "interrupt":
             self.work(session.interrupt())
+        elif session is not None and answer == "hard":
+            self.work(session.control.stop_hard())
         elif session is not None and answer == "close":
             self.work(session.close())
 

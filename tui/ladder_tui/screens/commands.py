@@ -15,6 +15,7 @@ from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
+from ladder_tui.screens.run_commands import RunCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell
@@ -71,7 +72,7 @@ def _asks(debug: DebugState) -> bool:
     return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
-class Commands(ThreadCommands, MachineCommands, Screen[None]):
+class Commands(RunCommands, ThreadCommands, MachineCommands, Screen[None]):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")

@@ -110,7 +110,19 @@ class StatusBar(LineView, can_focus=False):
             if debug.provenance is Provenance.RECORDING:
                 words += " (recording)"
         fault = debug is not None and debug.fault
-        return [Cell(f"{glyph} ", style), Cell(words, "fault" if fault else "strong")]
+        return [Cell(f"{glyph} ", style), Cell(words, "fault" if fault else "strong"), *self._way(debug)]
+
+    def _way(self, debug: DebugState | None) -> list[Cell]:
+        """Which way it runs where that is not simply forwards, and that several processes are held."""
+        if debug is None:
+            return []
+        control = debug.control
+        cells = [Cell(" ◀ backwards", "warn")] if control.backwards else []
+        if control.recording and not control.backwards:
+            cells.append(Cell(" ● recording" if self.size.width >= 100 else " ● rec", "warn"))
+        if control.processes:
+            cells.append(Cell(f" · {len(control.processes)} processes", "muted"))
+        return cells
 
     def _detail(self, debug: DebugState) -> str:
         """Why it stands; why the signal came says more than what it is called."""
