@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.debugger import AttachTarget, CoreTarget, LaunchTarget, StepKind
+from ladder_backends.model.breakpoint import BindingState
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.python_frames import Interpreter, snapshot, spy
@@ -185,6 +186,13 @@ async def test_nothing_of_it_outlives_the_program(stack, layers, py_spy) -> None
     assert stack.state.run is Run.EXITED
     python = stack.state.python
     assert (python.woven, python.selected, python.place, python.why) == (None, None, None, "")
+
+
+async def test_a_breakpoint_on_a_line_of_python_says_what_to_do(stack, layers, py_spy) -> None:
+    await stack.run(Path(sys.executable), layers, "crash")
+    binding = await stack.session.set_breakpoint(f"{layers}:21")
+    assert binding.state is BindingState.PENDING
+    assert "a line of plain Python is never stopped at" in stack.notices()[-1]
 
 
 # Why there are none --------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from ladder_backends.session.follower import Follower
 from ladder_backends.session.ledger import Ledger
 from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
-from ladder_backends.session.python_stack import PythonStack
+from ladder_backends.session.python_stack import PythonStack, python_line_words
 from ladder_backends.session.rebuild import Rebuild
 from ladder_backends.session.run_control import RunControl
 from ladder_backends.session.stack import SessionStack
@@ -269,6 +269,7 @@ class DebugSession:
     async def interrupt(self) -> None:
         """Stop the target, or a busy engine."""
         self._queued = None
+        self.threads.expect_stops()
         self.control.interrupted()
         with self._told():
             await self.debugger.interrupt()
@@ -361,7 +362,8 @@ class DebugSession:
         if binding.why:
             state = "set" if binding.state is BindingState.SET else binding.state
             severity = "error" if binding.state is BindingState.FAILED else "information"
-            self._follower.notice(f"breakpoint {state} at {binding.intent.location}: {binding.why}", severity)
+            why = binding.why + python_line_words(binding)
+            self._follower.notice(f"breakpoint {state} at {binding.intent.location}: {why}", severity)
         return binding
 
     async def remove_breakpoint(self, binding: BreakpointBinding) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineError, LadderError
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.events import EngineExited, Event, TargetExited
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
 from ladder_backends.model.provenance import Provenance
@@ -35,6 +37,7 @@ AFTER_STOP = 0.12
 _MOST_NATIVE = (256, 1_024)
 """Native frames that are read to find a place for every Python frame, first and last."""
 
+_PYTHON_LINE = re.compile(r"\.pyw?:\d+$")
 _LOOKED_AT = Change.RUN | Change.FRAMES | Change.FOCUS | Change.SOURCE
 
 
@@ -382,6 +385,16 @@ class PythonStack:
             candidate = os.path.realpath(self._folder / frame.file)
             full = candidate if os.path.isfile(candidate) else ""
         return Place(frame.file, max(1, frame.line), full)
+
+
+def python_line_words(binding: BreakpointBinding) -> str:
+    """What to know of a breakpoint that waits for a line of Python; empty for any other.
+
+    Compilers for Python (numba, Triton) do make machine code with such lines, so that it may wait in earnest.
+    """
+    if binding.state is not BindingState.PENDING or _PYTHON_LINE.search(binding.intent.location) is None:
+        return ""
+    return "; a line of plain Python is never stopped at: break in the C function that it calls"
 
 
 def _process_of(os_thread: int | None) -> int | None:
