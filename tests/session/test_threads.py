@@ -177,6 +177,20 @@ async def test_in_non_stop_a_running_thread_can_have_the_focus_and_be_stopped(to
     assert "main" in [frame.function for frame in told.state.frames.frames]
 
 
+async def test_threads_that_were_asked_to_stop_are_no_news(told, compiled) -> None:
+    await non_stop(told, compiled("idle_threads"), "idle")
+    await told.until(lambda: len(told.state.threads.processes_of) == 4)
+    await told.until(lambda: len(told.state.threads.news) == 2)
+    await told.session.threads.all_go_on()
+    await told.until(lambda: told.state.run is Run.RUNNING)
+    assert not told.state.threads.news
+    await told.session.threads.all_hold()
+    await told.session.at_rest()
+    await told.until(lambda: not told.session.threads.any_runs())
+    assert not told.state.threads.news
+    assert not [text for text in told.notices() if "interrupted" in text]
+
+
 async def test_a_frozen_thread_is_held_when_all_others_go_on(told, compiled) -> None:
     await non_stop(told, compiled("burst"), "work")
     await told.until(lambda: len(told.state.threads.news) == 7)

@@ -69,6 +69,7 @@ class SessionThreads:
         self._tasks: set[asyncio.Task[None]] = set()
         self._telling: asyncio.TimerHandle | None = None
         self._untold: dict[int, str] = {}
+        self._asked_to_stop: set[int] = set()
         self._latest_end: FocusEnded | None = None
 
     @property
@@ -158,7 +159,10 @@ class SessionThreads:
     def _stopped_elsewhere(self, event: ThreadStopped) -> None:
         seen = self._state.threads
         self._look_again()
-        if event.thread in seen.frozen:
+        asked = event.thread in self._asked_to_stop
+        self._asked_to_stop.discard(event.thread)
+        if event.thread in seen.frozen or (asked and event.stop.description == "interrupted"):
+            # What was asked for is no news.
             return
         seen.news[event.thread] = self._untold[event.thread] = event.stop.description
         if self._telling is None:
@@ -218,6 +222,7 @@ class SessionThreads:
             locking=None if gone else old.locking,
         )
         self._untold.clear()
+        self._asked_to_stop.clear()
         self._ran_before.clear()
         self._notifier.tell(Change.THREADS)
 
@@ -365,7 +370,14 @@ class SessionThreads:
         if facet is None or not self._state.threads.non_stop:
             self._follower.notice("all threads stop together here: interrupt does it", "information")
             return
+        self.expect_stops()
         await facet.hold()
+
+    def expect_stops(self) -> None:
+        """Threads are about to be interrupted: that they stop is no news."""
+        facet, seen = self._facet, self._state.threads
+        if facet is not None and seen.non_stop:
+            self._asked_to_stop = {thread for thread in seen.processes_of if facet.standing(thread) is None}
 
     def refusal(self, kind: StepKind) -> str:
         """Why the focused thread may not go on; empty where it may."""
