@@ -38,6 +38,9 @@ def test_threads_stop_together_unless_the_file_says_otherwise() -> None:
     write("non_stop = true\n")
     assert load_settings().non_stop
     assert load_settings().origins["non_stop"] == "config.toml"
+    assert load_settings().at_fork == "parent"
+    write('at_fork = "both"\n')
+    assert (load_settings().at_fork, load_settings().origins["at_fork"]) == ("both", "config.toml")
 
 
 def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,6 +61,7 @@ def test_tables(monkeypatch: pytest.MonkeyPatch) -> None:
         ('[engines]\nlldb = "/x"', "engines.lldb is not a setting"),
         ("theme = 3", "theme is of the wrong kind"),
         ('non_stop = "yes"', "non_stop is of the wrong kind"),
+        ('at_fork = "all"', "at_fork is 'all': it can be parent, child, both"),
         ("keys = 3", "keys is of the wrong kind"),
         ("[keys]\nnext = 3", "keys.next is of the wrong kind"),
         ("source_roots = [1]", "source_roots is of the wrong kind"),

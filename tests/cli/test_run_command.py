@@ -54,6 +54,33 @@ def test_it_can_stop_at_main(ladder_tui, gdb) -> None:
     assert [frame["function"] for frame in answer.json["frames"]] == ["main"]
 
 
+def test_folder_variables_and_input_are_the_programs(ladder_tui, gdb, compiled, tmp_path: Path) -> None:
+    (tmp_path / "in put").write_text("read from a file")
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    options = ("--cwd", folder, "--env", "ONE=a 'b' \"c\"", "--env=TWO=x=y", "--stdin", tmp_path / "in put")
+    answer = ladder_tui("run", *options, compiled("show_arguments"), "--cwd", "of the program")
+    assert answer.code == 0
+    assert f"folder <{folder}>" in answer.out
+    assert "variable <ONE=a 'b' \"c\">" in answer.out
+    assert "variable <TWO=x=y>" in answer.out
+    assert "argument 1 <--cwd>" in answer.out
+    assert "terminal 011" in answer.out
+    assert "read from a file" in ladder_tui("--stdin", tmp_path / "in put", "/bin/cat").out
+
+
+def test_what_it_cannot_be_started_with_is_one_line(ladder_tui, gdb) -> None:
+    for options, complaint in (
+        (("--cwd", "/no such"), "cannot run in /no such: there is no such folder"),
+        (("--stdin", "/no such"), "cannot read input from /no such: there is no such file"),
+        (("--env", "NAME"), "--env NAME is not NAME=VALUE"),
+        (("--env", "A= x"), "cannot set A: gdb drops blanks at the ends of a value"),
+    ):
+        answer = ladder_tui("run", *options, "/bin/true")
+        assert (answer.code, answer.out) == (2, "")
+        assert complaint in answer.complaint
+
+
 def test_an_exit_status_is_1(ladder_tui, gdb) -> None:
     answer = ladder_tui("--json", "sh", "-c", "exit 3")
     assert answer.code == 1

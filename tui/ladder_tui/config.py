@@ -18,6 +18,7 @@ from ladder_backends.paths import ENGINE_VARIABLES, config_file
 from ladder_backends.text import clean_line
 
 DEFAULT_THEME = "dark"
+AT_FORK = ("parent", "child", "both")
 LOG_LEVELS = ("debug", "info", "warning", "error")
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
@@ -32,6 +33,7 @@ class Settings:
         keys: Keys by action id, as the key table writes them. Table `[keys]`.
         source_roots: Folders in which source files are looked up by name. Key `source_roots`.
         non_stop: Threads of programs that are started stop one by one. Key `non_stop`.
+        at_fork: Which side of a fork is followed: `parent`, `child`, or `both`, which holds both. Key `at_fork`.
         log_level: What the log file keeps. Variable `LADDER_LOG`, key `log_level`.
         origins: Where each value comes from: `--theme`, a variable, `config.toml` or `built in`.
     """
@@ -41,6 +43,7 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     source_roots: tuple[str, ...] = ()
     non_stop: bool = False
+    at_fork: str = "parent"
     log_level: str = "warning"
     origins: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
 
@@ -64,6 +67,7 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
     keys = reader.texts("keys")
     roots = reader.list_of_text("source_roots")
     non_stop = reader.flag("non_stop")
+    at_fork = reader.text("at_fork") or "parent"
     reader.refuse_unknown()
 
     origins: dict[str, str] = {}
@@ -89,11 +93,18 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
             f"it can be {', '.join(LOG_LEVELS)}",
             "change or remove it",
         )
+    if at_fork not in AT_FORK:
+        raise SettingInvalid(
+            f"{clean_line(str(source))}: at_fork is {clean_line(at_fork)!r}",
+            f"it can be {', '.join(AT_FORK)}",
+            "change or remove it",
+        )
     for name, variable in ENGINE_VARIABLES.items():
         if os.environ.get(variable):
             origins[f"engines.{name}"] = variable
         elif name in engines:
             origins[f"engines.{name}"] = "config.toml"
+    origins["at_fork"] = "config.toml" if "at_fork" in table else "built in"
     origins["non_stop"] = "config.toml" if non_stop is not None else "built in"
     origins["source_roots"] = "config.toml" if roots else "built in"
     return Settings(
@@ -102,6 +113,7 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
         keys=keys,
         source_roots=tuple(os.path.expanduser(root) for root in roots),
         non_stop=bool(non_stop),
+        at_fork=at_fork,
         log_level=level,
         origins=origins,
     )

@@ -43,6 +43,7 @@ class Ladder:
 
     Attributes:
         non_stop: Threads of programs that are started stop one by one, where the engine can do that.
+        at_fork: Which side of a fork is followed: `parent`, `child` or `both`.
     """
 
     state: LadderState
@@ -56,6 +57,7 @@ class Ladder:
         self._leave: dict[str, Callable[[], None]] = {}
         self._sources = SourceFinder(self._roots())
         self.non_stop = False
+        self.at_fork = "parent"
         self._dump: GpuDumpTarget | None = None
         self._recordings: tuple[Path, ...] = ()
         self._jumping = asyncio.Lock()
@@ -114,6 +116,7 @@ class Ladder:
         else:
             engine = await self._engines.take(name)
         session = await self._place(engine, lambda: self._engines.make(name))
+        session.control.follow_first(self.at_fork)
         self._look_for_sources(target)
         session.rebuild.built = self._sources.made_at
         self.switch_rung(engine.rung)

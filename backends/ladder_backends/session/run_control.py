@@ -104,6 +104,10 @@ class RunControl:
             stdin=chosen.stdin,
         )
 
+    def follow_first(self, mode: str) -> None:
+        """What happens at forks from the opening on: `parent`, `child` or `both`."""
+        self.state.fork = ForkMode[mode.upper()]
+
     async def opened(self, target: Target) -> None:
         """Take over how a target was opened, and remember how its program is started."""
         state = self.state

@@ -34,7 +34,7 @@ def with_ladder(work: Callable[[Ladder], Awaitable[Answer]], *, record: Path | N
 
     async def run() -> Answer:
         ladder = Ladder(source_roots=settings.source_roots, record=record)
-        ladder.non_stop = settings.non_stop
+        ladder.non_stop, ladder.at_fork = settings.non_stop, settings.at_fork
         try:
             return await work(ladder)
         finally:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
+from ladder_backends.text import clean_line
 from ladder_tui.cli.output import headless
 from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
 
@@ -21,6 +23,17 @@ def configure(parser: ArgumentParser) -> None:
         "--non-stop",
         action="store_true",
         help="let threads stop one by one, the others run on",
+    )
+    parser.add_argument("--cwd", metavar="DIR", type=Path, help="the program's working folder")
+    parser.add_argument(
+        "--env",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a variable for the program; may be repeated",
+    )
+    parser.add_argument(
+        "--stdin", metavar="FILE", type=Path, help="what the program reads instead of its terminal"
     )
     add_json(parser)
     add_record(parser)
@@ -40,6 +53,9 @@ def run(arguments: Namespace) -> int:
         arguments=tuple(words),
         stop_at_main=arguments.stop_at_main,
         non_stop=arguments.non_stop,
+        directory=arguments.cwd.absolute() if arguments.cwd is not None else None,
+        environment=read_variables(arguments.env),
+        stdin=arguments.stdin.absolute() if arguments.stdin is not None else None,
     )
     refuse_program(target.program)
     if not headless(json_wanted=arguments.json):
@@ -54,6 +70,21 @@ def run(arguments: Namespace) -> int:
     return run_to_the_end(target, tell, debugger=arguments.rung, record=arguments.record)
 
 
+def read_variables(words: Sequence[str]) -> dict[str, str]:
+    """What `--env` was given, exactly.
+
+    Raises:
+        UsageError: A word is not `NAME=value`.
+    """
+    variables: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name or not equals:
+            raise UsageError("run", f"--env {clean_line(word)} is not NAME=VALUE", "write --env NAME=VALUE")
+        variables[name] = value
+    return variables
+
+
 def refuse_program(program: Path) -> None:
     """Say what can be said without an engine, before a screen covers the terminal.
 
@@ -62,7 +93,6 @@ def refuse_program(program: Path) -> None:
     """
     from ladder_backends.case import FileKind, classify
     from ladder_backends.errors import TargetInvalid
-    from ladder_backends.text import clean_line
 
     one = classify(program)
     name = clean_line(str(program))

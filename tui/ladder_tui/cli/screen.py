@@ -42,7 +42,7 @@ async def _run(opening: Opening, settings: Settings) -> int:
     from ladder_backends.session.ladder import Ladder
 
     ladder = Ladder(source_roots=settings.source_roots, record=opening.record)
-    ladder.non_stop = settings.non_stop
+    ladder.non_stop, ladder.at_fork = settings.non_stop, settings.at_fork
     try:
         module = import_module("ladder_tui.app")
         _check_keys(settings)
