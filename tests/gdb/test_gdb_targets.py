@@ -176,12 +176,12 @@ async def test_a_host_core_shows_where_it_crashed(watched, compiled, core) -> No
     assert values["data"] == "0x0"
 
 
-async def test_a_core_without_its_program_finds_it_by_its_own_word(watched, core) -> None:
+async def test_a_core_without_its_program_finds_it_by_its_build_id(watched, core) -> None:
     await watched.debugger.open(CoreTarget(core))
     stop = await watched.next(TargetStopped)
     assert stop.frame is not None
     assert stop.frame.function == "compute_total"
-    assert any("by its own word" in event.text for event in watched.all(EngineNotice))
+    assert any("by its build id" in event.text for event in watched.all(EngineNotice))
 
 
 async def test_a_core_of_another_program_says_so(watched, compiled, core) -> None:

@@ -118,6 +118,7 @@ class Debugger(abc.ABC):
         focus_schema: Levels of the dialect, outermost first.
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
+        missing_program: Which program an opened core needs and was not found, in few words, or an empty string.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
         threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall: Facets; None where the
             engine or its target has no such thing. Valid once opened.
@@ -130,6 +131,7 @@ class Debugger(abc.ABC):
     capabilities: Capability = Capability.NONE
     provenance: Provenance = Provenance.ENGINE
     stopping_took: float | None = None
+    missing_program: str = ""
 
     threads: Threads | None = None
     values: Values | None = None

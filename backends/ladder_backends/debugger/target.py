@@ -37,10 +37,15 @@ class AttachTarget:
 
 @dataclass(frozen=True, slots=True)
 class CoreTarget:
-    """A host core file, with its executable where known."""
+    """A host core file, with its executable where known.
+
+    Attributes:
+        folders: Where the executable is looked for besides the places that the core itself leads to.
+    """
 
     core: Path
     executable: Path | None = None
+    folders: tuple[Path, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import time
@@ -16,6 +17,7 @@ from ladder_backends.gdb.attaching import Attaching
 from ladder_backends.gdb.build import GdbBuild
 from ladder_backends.gdb.code import GdbCode
 from ladder_backends.gdb.core_check import check_core
+from ladder_backends.gdb.core_program import choose_program
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back
 from ladder_backends.gdb.launching import check_settings
@@ -178,10 +180,11 @@ class GdbDebugger(GdbDialect):
         self._stop_at_main = target.stop_at_main
         self.capabilities = _CONTROL | Capability.PROGRAM_TERMINAL
 
-    async def _read_symbols(self, facts: ProgramFacts) -> None:
+    async def _read_symbols(self, facts: ProgramFacts, *, symbols_only: bool = False) -> None:
         self.events.said.clear()
+        ask = "-file-symbol-file" if symbols_only else "-file-exec-and-symbols"
         try:
-            await self.command(f"-file-exec-and-symbols {mi_string(str(facts.path))}", deadline=LOAD_DEADLINE)
+            await self.command(f"{ask} {mi_string(str(facts.path))}", deadline=LOAD_DEADLINE)
         except CommandFailed as refused:
             raise TargetInvalid(f"gdb cannot read {clean_line(facts.path.name)}", refused.what) from refused
         if facts.lines or await self._has_lines():
@@ -225,15 +228,22 @@ class GdbDebugger(GdbDialect):
 
     async def _open_core(self, target: CoreTarget) -> None:
         facts = ProgramFacts(target.executable) if target.executable is not None else None
+        searched, symbols_only = facts is None, False
         if self.provenance is Provenance.ENGINE:
             self._core_faults = check_core(target.core)
             for wrong in self._core_faults:
                 self.emit(EngineNotice(wrong))
-            facts = _executable(target.executable) if target.executable is not None else None
+            named = _executable(target.executable).path if target.executable is not None else None
+            choice = await asyncio.to_thread(choose_program, target.core, named, target.folders)
+            for text, severity in choice.notices:
+                self.emit(EngineNotice(text, severity))
+            self.missing_program = choice.missing
+            facts = read_facts(choice.program) if choice.program is not None else None
+            searched, symbols_only = facts is None and not choice.refused, choice.symbols_only
         await self.start()
         if facts is not None:
-            await self._read_symbols(facts)
-        await self._read_core(target.core, searched=facts is None)
+            await self._read_symbols(facts, symbols_only=symbols_only)
+        await self._read_core(target.core, searched=searched)
         self.capabilities = _QUESTIONS
 
     async def _select_core(self, path: str) -> ResultRecord:
@@ -258,11 +268,14 @@ class GdbDebugger(GdbDialect):
             facts = _named_by_core(program)
             if facts is not None:
                 self.emit(EngineNotice(f"program of the core, by its own word: {program}", "information"))
+                self.missing_program = ""
                 await self._read_symbols(facts)
                 # The core has to be read again for its libraries to be found.
                 await self._read_core(core, searched=False)
                 return
-            self.emit(EngineNotice("no program given: addresses only — name the executable after the core"))
+        if searched or self.missing_program:
+            which = self.missing_program or "the program"
+            self.emit(EngineNotice(f"no program: addresses only — name {which} after the core"))
         threads = await self.command("-thread-list-ids")
         self.events.thread = number_of(threads.results.get("current-thread-id"))
         frame = frame_of(answer.results.get("frame"))

@@ -1,0 +1,219 @@
+"""Host core files: which program crashed and which files it had mapped, with their build ids.
+
+Formats: System V ABI, chapter 5 (program headers and notes); Linux `fs/binfmt_elf.c` for the notes `NT_AUXV` and
+`NT_FILE`; binutils for `NT_GNU_BUILD_ID`. Only 64-bit little-endian files are read.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from ladder_backends.images.elf import ELF_MAGIC, ET_CORE, HEADER_SIZE, PT_LOAD, ElfInvalid, read_header
+
+MOST_FILES = 20_000
+"""Mapped files of a core that are looked at."""
+
+_PT_NOTE = 4
+_NT_AUXV, _NT_FILE, _NT_GNU_BUILD_ID = 6, 0x46494C45, 3
+_AT_PHDR, _AT_ENTRY, _AT_EXECFN = 3, 9, 31
+_NOTES = 64 << 20
+_MOST_SEGMENTS = 0xFFFE
+_MOST_OWN_SEGMENTS = 64
+_OWN_NOTES = 16 << 10
+_LONGEST_PATH = 4096
+
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_NOTE = struct.Struct("<III")
+_PAIR = struct.Struct("<QQ")
+_RANGE = struct.Struct("<QQQ")
+
+_Read = Callable[[int, int], bytes]
+
+
+class _Loaded(NamedTuple):
+    """A program header: type, file offset, address, bytes in the file, bytes in memory."""
+
+    type: int
+    offset: int
+    address: int
+    file_size: int
+    memory_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MappedFile:
+    """A file that the process had mapped from its beginning.
+
+    Attributes:
+        path: As the kernel knew it; not clean.
+        start: Address of its first byte.
+        build_id: Hex digits; empty where the file had none, or its first page is not in the core.
+    """
+
+    path: str
+    start: int
+    build_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HostCore:
+    """What a core tells of the process.
+
+    Attributes:
+        program: Path of the program; empty where it cannot be told.
+        build_id: Of the program; hex digits, empty where unknown.
+        libraries: Other mapped ELF files, in the order of addresses.
+    """
+
+    program: str = ""
+    build_id: str = ""
+    libraries: tuple[MappedFile, ...] = field(default=())
+
+
+def read_host_core(core: Path) -> HostCore:
+    """Read a core's notes and the first pages of what was mapped; what is missing or broken is left out.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    descriptor = os.open(core, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        return _read(lambda offset, size: os.pread(descriptor, size, offset))
+    except (struct.error, OverflowError, ElfInvalid):
+        return HostCore()
+    finally:
+        os.close(descriptor)
+
+
+def read_build_id(file: Path) -> str:
+    """Build id of an ELF file, in hex digits; empty where it has none or cannot be read."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return _build_id(lambda offset, size: os.pread(descriptor, size, offset), by_address=False)
+    except (OSError, struct.error, OverflowError, ElfInvalid):
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def _read(read: _Read) -> HostCore:
+    segments = _segments(read, _MOST_SEGMENTS)
+    if read_header(read(0, HEADER_SIZE)).kind != ET_CORE:
+        return HostCore()
+    told: dict[int, int] = {}
+    files: list[tuple[int, int, int, str]] = []
+    for segment in segments:
+        if segment.type == _PT_NOTE:
+            for kind, content in _notes(read(segment.offset, min(segment.file_size, _NOTES))):
+                if kind == _NT_AUXV and not told:
+                    told = dict(_PAIR.iter_unpack(content[: len(content) // 16 * 16]))
+                elif kind == _NT_FILE and not files:
+                    files = list(_file_rows(content))
+    loads = sorted((segment for segment in segments if segment.type == PT_LOAD), key=lambda one: one.address)
+    starts = [load.address for load in loads]
+
+    def memory(address: int, size: int) -> bytes:
+        index = bisect.bisect_right(starts, address) - 1
+        if index < 0:
+            return b""
+        load, inside = loads[index], address - starts[index]
+        return read(load.offset + inside, min(size, load.file_size - inside)) if inside < load.file_size else b""
+
+    firsts = _first_mappings(files)
+    program_at = next((told[key] for key in (_AT_ENTRY, _AT_PHDR) if key in told), 0)
+    program = next((path for start, end, _, path in files if start <= program_at < end), "")
+    found = []
+    for path, start in list(firsts.items())[:MOST_FILES]:
+        if memory(start, 4) == ELF_MAGIC:
+            mapped = _Mapping(memory, start)
+            try:
+                build_id = _build_id(mapped.read, by_address=True)
+            except (struct.error, OverflowError, ElfInvalid):
+                build_id = ""
+            found.append(MappedFile(path, start, build_id))
+    own = next((one for one in found if one.path == program), None)
+    if not program and _AT_EXECFN in told:
+        name = memory(told[_AT_EXECFN], _LONGEST_PATH).split(b"\0", 1)[0]
+        program = os.fsdecode(name) if name.startswith(b"/") else ""
+    libraries = tuple(sorted((one for one in found if one is not own), key=lambda one: one.start))
+    return HostCore(program, own.build_id if own is not None else "", libraries)
+
+
+class _Mapping:
+    """An image as it lies in memory, read by offset from its first byte."""
+
+    def __init__(self, memory: _Read, start: int) -> None:
+        self._memory = memory
+        self._start = start
+
+    def read(self, offset: int, size: int) -> bytes:
+        """The bytes there, as far as they are in the core."""
+        return self._memory(self._start + offset, size)
+
+
+def _segments(read: _Read, most: int) -> list[_Loaded]:
+    head = read(0, HEADER_SIZE)
+    read_header(head)
+    (offset,) = struct.unpack_from("<Q", head, 32)
+    size, count = struct.unpack_from("<HH", head, 54)
+    if size != _SEGMENT.size:
+        return []
+    table = read(offset, size * min(count, most))
+    rows = _SEGMENT.iter_unpack(table[: len(table) // size * size])
+    return [_Loaded(row[0], row[2], row[3], row[5], row[6]) for row in rows]
+
+
+def _build_id(read: _Read, *, by_address: bool) -> str:
+    """Build id of an image; `by_address` where it lies in memory as it was mapped."""
+    segments = _segments(read, _MOST_OWN_SEGMENTS)
+    base = next((segment.address - segment.offset for segment in segments if segment.type == PT_LOAD), 0)
+    for segment in segments:
+        if segment.type != _PT_NOTE:
+            continue
+        at = segment.address - base if by_address else segment.offset
+        for kind, content in _notes(read(at, min(segment.file_size, _OWN_NOTES)), b"GNU"):
+            if kind == _NT_GNU_BUILD_ID and content:
+                return content.hex()
+    return ""
+
+
+def _notes(raw: bytes, owner: bytes = b"CORE") -> Iterator[tuple[int, bytes]]:
+    position = 0
+    while position + _NOTE.size <= len(raw):
+        name_size, size, kind = _NOTE.unpack_from(raw, position)
+        name_at = position + _NOTE.size
+        at = name_at + (name_size + 3) // 4 * 4
+        if at + size > len(raw):
+            return
+        if raw[name_at : name_at + name_size].rstrip(b"\0") == owner:
+            yield kind, raw[at : at + size]
+        position = at + (size + 3) // 4 * 4
+
+
+def _file_rows(content: bytes) -> Iterator[tuple[int, int, int, str]]:
+    """Rows of `NT_FILE`: from, up to, offset in pages, path."""
+    count, _ = _PAIR.unpack_from(content)
+    table_end = 16 + count * _RANGE.size
+    if table_end > len(content):
+        return
+    names = content[table_end:].split(b"\0", count)
+    for row, name in zip(_RANGE.iter_unpack(content[16:table_end]), names, strict=False):
+        yield (*row, os.fsdecode(name[:_LONGEST_PATH]))
+
+
+def _first_mappings(files: list[tuple[int, int, int, str]]) -> dict[str, int]:
+    """Where each file's first byte was mapped."""
+    firsts: dict[str, int] = {}
+    for start, _, offset, path in files:
+        if offset == 0:
+            firsts.setdefault(path, start)
+    return firsts
