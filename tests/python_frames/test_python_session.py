@@ -97,10 +97,21 @@ async def test_a_running_process_is_attached_to(stack, layers, py_spy) -> None:
         assert python_rows(stack.rows())[0] == "idle"
         assert python_rows(stack.rows())[-1] == "_bootstrap"
         assert stack.state.python.woven.exact
+        assert stack.state.python.gil == ""
     finally:
         await stack.session.close()
         process.kill()
         await process.communicate()
+
+
+async def test_who_else_holds_the_lock_is_told(stack, layers, py_spy) -> None:
+    await stack.run(Path(sys.executable), layers, "crash")
+    pid = (await stack.session.debugger.python.thread_numbers()).os_thread
+    assert stack.state.python.gil == ""
+    await stack.session.switch(Focus.of(thread=2))
+    await stack.settled()
+    assert python_rows(stack.rows())[0] == "idle"
+    assert stack.state.python.gil == f"MainThread (LWP {pid})"
 
 
 async def test_steps_ask_once_for_the_newest_stop(stack, layers, py_spy, monkeypatch) -> None:

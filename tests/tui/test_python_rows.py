@@ -241,6 +241,14 @@ async def test_hostile_names_are_text(crash: Any, show: Any) -> None:
         assert "py ␛[2J[bold]f[/]\\u202e" in view.text()
 
 
+async def test_who_holds_the_lock_is_a_row(crash: Any, show: Any) -> None:
+    async with show(crash) as view:
+        crash.active.state.python.gil = "MainThread (LWP 4711)"
+        tell_woven(crash)
+        await view.settle()
+        assert stack_of(view)[-1] == "GIL held by MainThread (LWP 4711)"
+
+
 async def test_places_that_are_not_certain_are_told(crash: Any, show: Any) -> None:
     async with show(crash) as view:
         debug = crash.active.state

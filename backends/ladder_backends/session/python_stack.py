@@ -245,6 +245,7 @@ class PythonStack:
         told = self._state.python
         known = told.woven is not None and thread == self._thread and self._state.frames is self._frames
         told.source, told.seconds, told.why = snapshot.source, snapshot.seconds, ""
+        told.gil = _holder(snapshot, thread)
         self._thread = thread
         if known and len(frames.frames) == len(self._state.frames.frames):
             return
@@ -407,6 +408,15 @@ def _process_of(os_thread: int | None) -> int | None:
         return None
     told = next((line.split()[1] for line in text.splitlines() if line.startswith("Tgid:")), "")
     return int(told) if told.isdecimal() else None
+
+
+def _holder(snapshot: PythonSnapshot, thread: PythonThread) -> str:
+    """The name of another thread that holds the interpreter lock, with the kernel's number where that is known."""
+    other = next((each for each in snapshot.threads if each.owns_gil and each is not thread), None)
+    if other is None:
+        return ""
+    number = f" (LWP {other.os_thread})" if other.os_thread is not None else ""
+    return f"{other.name or 'another thread'}{number}"
 
 
 def _same(snapshot: PythonSnapshot | None, numbers: ThreadNumbers, row: PythonRow) -> PythonFrame | None:

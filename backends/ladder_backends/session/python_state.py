@@ -19,6 +19,7 @@ class PythonState:
         woven: The native stack of `DebugState.frames` with its Python frames in their places, or None.
         source: Who read them: `py-spy`, `py-bt`.
         seconds: How long that took.
+        gil: Which other thread holds the interpreter lock, or an empty string.
         why: Why there are none where there could be some, one line; else an empty string.
         selected: Index of the Python frame that is shown, or None where a native one is.
         place: Its line of source.
@@ -28,6 +29,7 @@ class PythonState:
     woven: WovenStack | None = None
     source: str = ""
     seconds: float = 0.0
+    gil: str = ""
     why: str = ""
     selected: int | None = None
     place: Place | None = None

@@ -94,13 +94,15 @@ class StackPane(Pane):
 
     @property
     def _why(self) -> str:
-        """Why there are no Python frames where there could be some, or what is to be doubted about those."""
+        """Why there are no Python frames where there could be some, or what else is to know of those."""
         debug = self.debug
         if debug is None or not self._entries:
             return ""
         told = debug.python
+        if told.woven is not None and not told.woven.exact:
+            return "Python frames: where they belong is not certain"
         if told.woven is not None:
-            return "" if told.woven.exact else "Python frames: where they belong is not certain"
+            return f"GIL held by {told.gil}" if told.gil else ""
         return f"no Python frames ({key_of('python.toggle')}): {told.why}" if told.why else ""
 
     @property
