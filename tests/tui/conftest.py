@@ -86,6 +86,48 @@ class ThreadsDouble:
         return ask
 
 
+class MachineDouble:
+    """Stands where one part of a session's machine stands, and notes what it is asked."""
+
+    def __init__(self, asked: list[tuple[Any, ...]], name: str = "") -> None:
+        self._asked = asked
+        self._name = name
+        self.stop = 1
+        self.refusal = ""
+
+    def read_only(self) -> str:
+        return self.refusal
+
+    def forget(self) -> None:
+        self._asked.append((f"{self._name}.forget",))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("registers", "memory", "code", "signals", "libraries"):
+            part = MachineDouble(self._asked, name)
+            setattr(self, name, part)
+            return part
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        async def ask(*arguments: Any, **named: Any) -> None:
+            self._asked.append((f"{self._name}.{name}", *arguments, *named.values()))
+
+        return ask
+
+
+class LedgerDouble:
+    """Stands where a session's ledger stands, and notes what it is asked."""
+
+    def __init__(self, asked: list[tuple[Any, ...]]) -> None:
+        self._asked = asked
+
+    async def load(self) -> None:
+        self._asked.append(("load_ledger",))
+
+    async def flip(self, entry: Any) -> None:
+        self._asked.append(("flip", entry.name))
+
+
 class SessionDouble:
     """Stands where a `DebugSession` stands: holds a state that the test wrote, and notes what it is asked."""
 
@@ -97,7 +139,9 @@ class SessionDouble:
         self.subscribers: list[Callable[[Change], None]] = []
         self.answers: dict[str, Any] = {}
         self.threads = ThreadsDouble(self.asked)
+        self.machine: Any = MachineDouble(self.asked)
         self.stack = StackDouble(self.asked)
+        self.ledger = LedgerDouble(self.asked)
         self.debugger = SimpleNamespace(values=None)
         self.values = SessionValues(self)  # type: ignore[arg-type]
 
@@ -146,7 +190,8 @@ class SessionDouble:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_") or name not in (
-            "resume interrupt toggle_breakpoint set_breakpoint remove_breakpoint enable_breakpoint select_frame "
+            "resume interrupt toggle_breakpoint set_breakpoint place_breakpoint change_breakpoint "
+            "remove_breakpoint enable_breakpoint enable_location select_frame "
             "load_frames switch load_disassembly console close restart"
         ):
             raise AttributeError(name)

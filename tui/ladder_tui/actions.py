@@ -189,6 +189,10 @@ ACTIONS: tuple[Action, ...] = (
            needs=Need.RUN_CONTROL | Need.RESTING),
     Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
            _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, hinted=True),
+    Action("breakpoint.new", ("B",), "new break", "Set a breakpoint of any kind, with all its options", _RUN,
+           "new_breakpoint", needs=Need.BREAKPOINTS),
+    Action("breakpoint.watch", ("W",), "watch data", "Stop where a value is written, or read", _RUN, "watch_data",
+           needs=Need.BREAKPOINTS),
     Action("run.alone", ("L",), "alone", "Let only the focused thread run, or all of them again", _RUN, "run_alone",
            needs=Need.RUN_CONTROL),
     Action("threads.continue-all", (), "continue all", "Let all threads go on that are not frozen (non-stop)",
@@ -208,7 +212,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("memory.at", ("M",), "memory", "Show memory at an address or where an expression points", _GO, "memory",
            needs=Need.SESSION | Need.STOPPED),
     Action("source.open", ("O",), "open", "Open a source file by a part of its name; h comes back", _GO,
-           "open_source", needs=Need.SESSION),
+           "open_source"),
     Action("search", ("slash",), "search", "Search in this view; empty repeats, or shows all findings", _GO,
            "search"),
     Action("console", ("colon",), "console", "Type a command to the engine; Esc leaves", _TELL, "console",
@@ -330,11 +334,23 @@ ACTIONS: tuple[Action, ...] = (
            "Console and program", "drop", "program"),
     Action("program.save", ("o",), "save", "Save the kept output to a file, as text or as raw bytes",
            "Console and program", "save", "program"),
+    # Environment
+    Action("environment.flip", ("space",), "flip", "Let in what is kept from the engine, or keep it out",
+           "Environment", "flip", "environment", needs=Need.SESSION, hinted=True),
+    Action("environment.keep", ("enter",), "for good", "Keep that for good, in config.toml", "Environment", "keep",
+           "environment", needs=Need.SESSION, hinted=True),
     # Breakpoints
-    Action("breakpoints.enable", ("space",), "on/off", "Switch the breakpoint on or off", "Breakpoints",
+    Action("breakpoints.edit", ("enter",), "edit", "Change the breakpoint's place, condition, message, commands …",
+           "Breakpoints", "act", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+    Action("breakpoints.enable", ("space",), "on/off", "Switch the breakpoint, or one place of it, on or off;"
+           " try again what waits", "Breakpoints",
            "switch", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
     Action("breakpoints.delete", ("x",), "delete", "Take the breakpoint away", "Breakpoints", "delete",
            "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+    Action("breakpoints.temporary", ("t",), "once", "Take the breakpoint away at its next hit, or keep it",
+           "Breakpoints", "temporary", "breakpoints", needs=Need.BREAKPOINTS),
+    Action("breakpoints.line", ("l",), "line", "Show the breakpoint's line of source", "Breakpoints", "line",
+           "breakpoints", hinted=True),
 )  # fmt: skip
 
 

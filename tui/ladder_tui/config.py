@@ -32,6 +32,7 @@ class Settings:
         engines: Executables by engine. Variables `LADDER_GDB` and the like, table `[engines]`.
         keys: Keys by action id, as the key table writes them. Table `[keys]`.
         source_roots: Folders in which source files are looked up by name. Key `source_roots`.
+        let_in: Entries of the Environment view that are not kept from engines. Key `let_in` of `[environment]`.
         non_stop: Threads of programs that are started stop one by one. Key `non_stop`.
         at_fork: Which side of a fork is followed: `parent`, `child`, or `both`, which holds both. Key `at_fork`.
         log_level: What the log file keeps. Variable `LADDER_LOG`, key `log_level`.
@@ -42,6 +43,7 @@ class Settings:
     engines: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     keys: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     source_roots: tuple[str, ...] = ()
+    let_in: tuple[str, ...] = ()
     non_stop: bool = False
     at_fork: str = "parent"
     log_level: str = "warning"
@@ -68,6 +70,7 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
     roots = reader.list_of_text("source_roots")
     non_stop = reader.flag("non_stop")
     at_fork = reader.text("at_fork") or "parent"
+    let_in = reader.list_in("environment", "let_in")
     reader.refuse_unknown()
 
     origins: dict[str, str] = {}
@@ -106,12 +109,14 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
             origins[f"engines.{name}"] = "config.toml"
     origins["at_fork"] = "config.toml" if "at_fork" in table else "built in"
     origins["non_stop"] = "config.toml" if non_stop is not None else "built in"
+    origins["environment.let_in"] = "config.toml" if let_in else "built in"
     origins["source_roots"] = "config.toml" if roots else "built in"
     return Settings(
         theme=chosen_theme,
         engines=engines,
         keys=keys,
         source_roots=tuple(os.path.expanduser(root) for root in roots),
+        let_in=let_in,
         non_stop=bool(non_stop),
         at_fork=at_fork,
         log_level=level,
@@ -166,6 +171,18 @@ class _Reader:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
             raise self._wrong(key, "a list of strings")
         return tuple(value)
+
+    def list_in(self, table: str, key: str) -> tuple[str, ...]:
+        value = self._take(table, {})
+        if not isinstance(value, dict):
+            raise self._wrong(table, "a table")
+        for name in value:
+            if name != key:
+                raise self._unknown(f"{table}.{name}", (key,))
+        found = value.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+            raise self._wrong(f"{table}.{key}", "a list of strings")
+        return tuple(found)
 
     def texts(self, key: str, known: tuple[str, ...] = ()) -> Mapping[str, str]:
         value = self._take(key, {})

@@ -35,6 +35,7 @@ def run(arguments: Namespace) -> int:
         ("theme", settings.theme, settings.origins["theme"]),
         ("log_level", settings.log_level, settings.origins["log_level"]),
         ("non_stop", settings.non_stop, settings.origins["non_stop"]),
+        ("environment.let_in", list(settings.let_in), settings.origins["environment.let_in"]),
         ("at_fork", settings.at_fork, settings.origins["at_fork"]),
         ("source_roots", list(settings.source_roots), settings.origins["source_roots"]),
     ]

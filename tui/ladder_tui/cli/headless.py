@@ -16,12 +16,14 @@ Answer = TypeVar("Answer")
 
 def apply_settings(theme: str | None = None) -> Settings:
     """Load the user's settings, tell the backends where engines are, and open the log file."""
+    from ladder_backends.let_in import configure_let_in
     from ladder_backends.paths import configure_engines
     from ladder_tui.config import load_settings
     from ladder_tui.log_file import open_log
 
     settings = load_settings(theme=theme)
     configure_engines(settings.engines)
+    configure_let_in(settings.let_in)
     open_log(settings.log_level)
     return settings
 
