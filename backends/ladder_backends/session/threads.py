@@ -29,20 +29,15 @@ from ladder_backends.model.thread import Locking
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.state import Change, DebugState, Run
 from ladder_backends.session.thread_list import ThreadList
+from ladder_backends.session.thread_news import TOGETHER, ThreadNews
 from ladder_backends.session.thread_reading import ThreadReading
 
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets import Threads
     from ladder_backends.session.follower import Follower
 
-TOGETHER = 0.05
-"""Seconds within which threads that stop one after another are told of in one line."""
-
 SILENCE = 0.1
 """Seconds without a word from the engine after the focused thread ended, after which it is asked what stands."""
-
-_NAMED = 4
-"""Threads that a line names before it only counts."""
 
 
 class SessionThreads:
@@ -67,8 +62,7 @@ class SessionThreads:
         self._stood: int | None = None
         self._ran_before: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._telling: asyncio.TimerHandle | None = None
-        self._untold: dict[int, str] = {}
+        self._news = ThreadNews(state, follower, self._do)
         self._asked_to_stop: set[int] = set()
         self._latest_end: FocusEnded | None = None
 
@@ -116,9 +110,7 @@ class SessionThreads:
         self._reading.outdated()
         for task in self._tasks:
             task.cancel()
-        if self._telling is not None:
-            self._telling.cancel()
-            self._telling = None
+        self._news.forget()
 
     def _stopped(self, event: TargetStopped) -> None:
         self._reading.outdated()
@@ -129,9 +121,9 @@ class SessionThreads:
         before, self._stood = self._stood, thread
         self._state.threads.news.pop(thread, None)
         if before is not None and before != thread and event.reason != "thread-exited":
-            self._do(self._announce, before, thread, event.description)
+            self._do(self._news.moved, before, thread, event.description)
         elif event.reason == "thread-exited":
-            self._do(self._announce, before, thread, "")
+            self._do(self._news.moved, before, thread, "")
 
     def _changed(self, event: ThreadsChanged) -> None:
         seen = self._state.threads
@@ -164,26 +156,7 @@ class SessionThreads:
         if event.thread in seen.frozen or (asked and event.stop.description == "interrupted"):
             # What was asked for is no news.
             return
-        seen.news[event.thread] = self._untold[event.thread] = event.stop.description
-        if self._telling is None:
-            self._telling = asyncio.get_running_loop().call_later(TOGETHER, self._tell_of_others)
-
-    def _tell_of_others(self) -> None:
-        self._telling = None
-        untold, self._untold = self._untold, {}
-        if len(untold) == 1:
-            ((thread, reason),) = untold.items()
-            self._do(self._tell_of, thread, reason)
-        elif untold:
-            numbers = ", ".join(str(thread) for thread in sorted(untold)[:_NAMED])
-            more = f" and {len(untold) - _NAMED} more" if len(untold) > _NAMED else ""
-            reasons = set(untold.values())
-            why = f": {reasons.pop()}" if len(reasons) == 1 else ""
-            self._follower.notice(f"threads {numbers}{more} have stopped{why}; the focus stays")
-
-    async def _tell_of(self, thread: int, reason: str) -> None:
-        await self._learn_name(thread)
-        self._follower.notice(f"{self._state.threads.called(thread)} has stopped: {reason}; the focus stays")
+        self._news.stopped_elsewhere(event.thread, event.stop.description)
 
     async def _follow_end(self) -> None:
         """Turn to the thread that the engine speaks of since the focused one ended, unless all of them do."""
@@ -200,7 +173,7 @@ class SessionThreads:
         before, self._stood = self._stood, thread
         self._turn_to(event.now)
         stop = facet.standing(thread)
-        await self._announce(before, thread, stop.description if stop is not None else "it runs")
+        await self._news.moved(before, thread, stop.description if stop is not None else "it runs")
 
     def _setting_changed(self, event: SettingChanged) -> None:
         seen = self._state.threads
@@ -221,7 +194,6 @@ class SessionThreads:
             non_stop=old.non_stop if gone else facet is not None and facet.non_stop,
             locking=None if gone else old.locking,
         )
-        self._untold.clear()
         self._asked_to_stop.clear()
         self._ran_before.clear()
         self._notifier.tell(Change.THREADS)
@@ -232,29 +204,6 @@ class SessionThreads:
         facet = self._facet
         if self._follower.running and facet is not None and self._stood not in self._state.threads.processes_of:
             await facet.find_stop()
-
-    # -- announcing
-
-    async def _announce(self, before: int | None, now: int, reason: str) -> None:
-        """Say where the focus is now, and where it was."""
-        seen = self._state.threads
-        await self._learn_name(now)
-        here = f"now in {seen.called(now)}" + (f": {reason}" if reason else "")
-        if before is None:
-            self._follower.notice(here)
-        elif before not in seen.processes_of:
-            self._follower.notice(f"{seen.called(before)} has ended; {here}")
-        else:
-            self._follower.notice(f"{here}; was in {seen.called(before)}")
-
-    async def _learn_name(self, thread: int) -> None:
-        facet, seen = self._facet, self._state.threads
-        if facet is None or thread in seen.names:
-            return
-        with contextlib.suppress(LadderError):
-            told = await facet.one(thread)
-            if told is not None and told.name:
-                seen.names[thread] = told.name
 
     # -- what a person does
 
@@ -278,7 +227,7 @@ class SessionThreads:
         self._stood = thread
         state.threads.news.pop(thread, None)
         if before is not None and before != thread:
-            await self._announce(before, thread, state.run_detail if state.threads.non_stop else "")
+            await self._news.moved(before, thread, state.run_detail if state.threads.non_stop else "")
 
     @property
     def available(self) -> bool:
