@@ -233,3 +233,29 @@ async def test_source_names_are_found_however_roughly() -> None:
     assert (await names.matching("main.c", 1))[0] == ["/src/app/main.c"]
     assert (await names.matching("app dom", 10))[0] == ["/src/app/domain.c"]
     assert (await names.matching("zzz", 10)) == ([], 0)
+
+
+async def test_a_list_of_sources_that_nobody_waits_for_is_given_up(start, compiled) -> None:
+    told = await start(compiled("big_vector"), "main")
+    names = SourceNames(told.session)
+    # Work that takes the engine seconds, in place of the list of a program of gigabytes.
+    command = told.session.debugger.command
+
+    async def slow(text: str, **options):
+        if "source-files" in text:
+            text = "-interpreter-exec console \"python while True: gdb.execute('info signals', to_string=True)\""
+        return await command(text, **options)
+
+    told.session.debugger.command = slow
+    reading = asyncio.ensure_future(names.read())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert told.session.pending()
+    reading.cancel()
+    # The next answer comes only when the engine is free again.
+    await told.session.debugger.command("-gdb-show confirm")
+    assert not names.complete
+    del told.session.debugger.command
+    await names.read()
+    assert names.complete
+    assert (await names.matching("big_vector.cpp", 3))[1] == 1

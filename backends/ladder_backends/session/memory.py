@@ -109,6 +109,20 @@ class MemoryReading:
                 state.symbols.update(await facet.symbols(begin, (at - begin) // size))
                 begin = None
 
+    async def pointer_at(self, address: int) -> int | None:
+        """The pointer that is stored at an address; None where it cannot be read."""
+        facet, state = self._session.debugger.memory, self._state
+        if facet is None:
+            return None
+        if state.layout is None:
+            state.layout = await facet.layout()
+        raw = (await facet.read(address, state.layout.pointer)).contents
+        if None in raw or len(raw) < state.layout.pointer:
+            return None
+        return int.from_bytes(
+            bytes(one for one in raw if one is not None), "little" if state.layout.little else "big"
+        )
+
     async def write(self, address: int, contents: bytes) -> bool:
         """Write bytes and say what was written; whether it was."""
         session, facet = self._session, self._session.debugger.memory
@@ -133,9 +147,7 @@ class MemoryReading:
     def stopped(self) -> None:
         """The target stands anew: what was read is what was before."""
         state = self._state
-        if state.windows:
-            state.before = state.windows
-        state.windows, state.symbols = {}, {}
+        state.before, state.windows, state.symbols = state.windows, {}, {}
         self._wanted.clear()
 
     def forget(self) -> None:

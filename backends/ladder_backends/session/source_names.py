@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.errors import LadderError
+from ladder_backends.errors import CommandFailed, LadderError
 from ladder_backends.session.state import Run
 from ladder_backends.session.why_none import why_none
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.facets import SourceFiles
     from ladder_backends.session.debug_session import DebugSession
 
 _SLICE = 4_000
 """Names that are compared between two looks at the keys."""
+_INTERRUPTS, _INTERRUPT_AGAIN = 20, 0.3
+"""How often an engine that is to give up is interrupted, and after how many seconds each."""
 _FOREIGN = ("/usr/", "/opt/", "/build/", "/lib", "/rustc/", "<", "./", "../")
 """Where sources lie that few people mean to open first."""
 
@@ -42,6 +46,7 @@ class SourceNames:
     def __init__(self, session: DebugSession | None) -> None:
         self._session = session
         self._names: dict[str, _Name] = {}
+        self._reading: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self.note = ""
         self.complete = session is None
@@ -54,21 +59,44 @@ class SourceNames:
         self._take(paths)
 
     async def read(self) -> None:
-        """Ask the engine for its list; cancelling it interrupts the engine's work on it."""
+        """Ask the engine for its list; a cancelled question interrupts the engine's work on it."""
+        if self._reading is not None and not self._reading.done():
+            await asyncio.shield(self._reading)
+            return
         session = self._session
         facet = session.debugger.source_files if session is not None else None
         if facet is None or session is None:
             self.note, self.complete = "this engine lists no source files", True
             return
+        self._reading = reading = asyncio.get_running_loop().create_task(self._read(facet))
+        try:
+            await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            if not reading.done() and session.state.run is not Run.RUNNING:
+                # The engine would go on working on what nobody waits for; an interrupt of a target that runs would
+                # stop that one instead.
+                self._stopping = asyncio.get_running_loop().create_task(self._stop(session, reading))
+            raise
+
+    async def _stop(self, session: DebugSession, reading: asyncio.Task[None]) -> None:
+        """Interrupt the engine until the question is over: it loses an interrupt that comes at a wrong moment."""
+        for _ in range(_INTERRUPTS):
+            if reading.done() or session.state.run is Run.RUNNING:
+                return
+            with contextlib.suppress(LadderError):
+                await session.debugger.interrupt()
+            await asyncio.wait([reading], timeout=_INTERRUPT_AGAIN)
+
+    async def _read(self, facet: SourceFiles) -> None:
         try:
             self._take(await facet.names())
             self.note = "the list was cut: there are more" if facet.cut else ""
-        except asyncio.CancelledError:
-            if session.state.run is not Run.RUNNING:
-                # The engine would go on working on what nobody waits for; an interrupt of a target that runs would
-                # stop that one instead.
-                self._stopping = asyncio.get_running_loop().create_task(session.debugger.interrupt())
-            raise
+        except CommandFailed as refused:
+            if self._stopping is not None:
+                # It is asked for again the next time.
+                self._stopping = None
+                return
+            self.note = refused.what
         except LadderError as error:
             self.note = why_none(error)
         self.complete = True

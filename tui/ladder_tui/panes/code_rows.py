@@ -18,6 +18,7 @@ _JUMP = re.compile(
     r"(?P<word>call[a-z]*|j[a-z]+|loop[a-z]*|xbegin|b|bl|b\.[a-z]+|b[a-z]{2}|cbn?z|tbn?z|beq|bne|bge|blt|jal|j|BRA|CALL[.\w]*)\b"
     r".*?\b(?P<address>0x[0-9a-f]+)(?: (?P<symbol><.*>))?$"
 )
+_THROUGH = re.compile(r"^(?:(?:notrack|bnd) )*(?:call|jmp|blr|br)\w*\s+\*?%?(?P<register>[a-z]\w+)$")
 _TOKEN = re.compile(
     r"(?P<comment>\s+[#;]\s.*$|\s+//.*$)"
     r"|(?P<symbol><[^<>]*(?:<[^<>]*>[^<>]*)*>)"
@@ -51,16 +52,26 @@ class FunctionLine(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Where a jump or call leads."""
+    """Where a jump or call leads.
 
-    address: int
-    symbol: str
+    Attributes:
+        address: Of the code, or of the pointer to it.
+        stored: The pointer to it is at the address.
+        register: It is in a register: known only where the instruction is the next one.
+    """
+
+    address: int = 0
+    stored: bool = False
+    register: str = ""
 
 
 def target_of(one: Instruction) -> Target | None:
     """Where an instruction jumps to or what it calls, as far as its text tells; None where it goes on."""
     found = _JUMP.match(one.text)
-    return Target(int(found["address"], 16), found["symbol"] or "") if found is not None else None
+    if found is not None:
+        return Target(int(found["address"], 16), stored="*" in one.text or "[" in one.text)
+    through = _THROUGH.match(one.text)
+    return Target(register=through["register"]) if through is not None else None
 
 
 def code_cells(text: str) -> Iterable[Cell]:

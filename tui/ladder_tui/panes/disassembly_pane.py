@@ -11,16 +11,17 @@ from ladder_backends.model.grid import Instruction
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
+from ladder_tui.panes.breakpoint_rows import breakpoint_mark
 from ladder_tui.panes.code_rows import (
     FunctionLine,
     SourceLine,
+    Target,
     breakpoint_addresses,
     code_cells,
     mixed_lines,
     target_of,
 )
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.source_gutter import breakpoint_mark
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
@@ -153,7 +154,11 @@ class DisassemblyPane(Pane):
         ]
         if self._raw:
             cells.append(Cell(f"{line.raw:<{_RAW_WIDTH}} ", "muted"))
-        return Row((*cells, *code_cells(line.text)), target=line, pinned=3)
+        cells += code_cells(line.text)
+        leads = target_of(line)
+        if leads is not None and leads.address in self._by_address and not leads.stored:
+            cells.append(Cell(" ↑" if leads.address < address else " ↓", "muted"))
+        return Row(tuple(cells), target=line, pinned=3)
 
     def _source_text(self, place: Place) -> str:
         lines = self.ladder.source(place.file, place.fullname).lines
@@ -264,8 +269,20 @@ class DisassemblyPane(Pane):
         target = target_of(hit.target)
         if target is None:
             self.ladder_app.say("this instruction leads nowhere else that its text tells", "information")
+        elif target.register and hit.index != self._current:
+            self.ladder_app.say(f"where it leads is in {target.register} once it is the next one", "information")
         else:
-            self.go(f"{target.address:#x}")
+            self.work(self._follow(target))
+
+    async def _follow(self, target: Target) -> None:
+        session = self.session
+        address: int | None = target.address
+        if target.stored and session is not None:
+            address = await session.machine.memory.pointer_at(target.address)
+            if address is None:
+                self.ladder_app.say(f"the pointer at {target.address:#x} cannot be read", "warning")
+                return
+        await self._go(f"${target.register}" if target.register else f"{address:#x}", remember=True)
 
     def action_back(self) -> None:
         """Back to where a jump or call was followed from."""
@@ -275,15 +292,17 @@ class DisassemblyPane(Pane):
         self.work(self._go(f"{self._trail.pop():#x}", remember=False))
 
     def action_here(self) -> None:
-        """Back to where the target stands."""
+        """Back to where the target stands; the code is read anew."""
         session = self.session
         self._away = False
         self._trail.clear()
+        if session is not None and not self.not_standing():
+            # It may look otherwise now, as after a change of the engine's flavour.
+            session.machine.code.forget()
+            self.work(session.load_disassembly(_ASKED))
         if self._current >= 0:
             self._stand_at(self._current)
             self.update()
-        elif session is not None and not self.not_standing():
-            self.work(session.load_disassembly(_ASKED))
 
     def action_mixed(self) -> None:
         """Show source lines between the instructions, or instructions alone."""

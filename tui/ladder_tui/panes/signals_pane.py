@@ -39,7 +39,8 @@ class SignalsPane(Pane):
     @property
     def _table(self) -> tuple[SignalHandling, ...]:
         debug = self.debug
-        return debug.machine.signals.table if debug is not None and debug.run is not Run.NOTHING else ()
+        known = debug is not None and debug.run not in (Run.NOTHING, Run.DEAD)
+        return debug.machine.signals.table if debug is not None and known else ()
 
     @property
     def _came(self) -> bool:

@@ -269,6 +269,11 @@ class VariablesPane(Pane):
             self.app.copy_to_clipboard(row.variable.expression)
             self.ladder_app.say(f"copied: {row.variable.expression}", "information")
 
+    def expression_at_cursor(self) -> str:
+        """The expression that names the selected value, or an empty string."""
+        line = self._line
+        return line.row.variable.expression if line is not None and line.row.sort is Sort.VALUE else ""
+
     def evaluate(self, expression: str) -> None:
         """Evaluate an expression now and again at every stop."""
         values = self._values
