@@ -106,8 +106,8 @@ async def test_an_expression_is_evaluated_again_at_every_stop(segfault: Any, sho
 async def test_breakpoints_tell_their_state_in_a_word(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
         await view.press("w", "b")
-        assert "● set        segfault.c:10" in view.text()
-        assert "◌ pending    later.c:3  its module is not loaded yet" in view.text()
+        assert "1 ● break  segfault.c:10" in view.text()
+        assert "2 ◌ break  later.c:3  pending: its module is not loaded yet" in view.text()
         assert "1 hit" in view.text()
         first, second = segfault.active.state.breakpoints
         await view.press("space", "down", "x")
@@ -115,9 +115,9 @@ async def test_breakpoints_tell_their_state_in_a_word(segfault: Any, show: Any) 
         assert second.intent.location in str(segfault.active.asked[1])
 
 
-async def test_enter_on_a_breakpoint_shows_its_line(segfault: Any, show: Any) -> None:
+async def test_a_key_shows_the_line_of_a_breakpoint(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
-        await view.press("w", "b", "enter")
+        await view.press("w", "b", "l")
         assert view.app.focused.id == "source"
         assert view.app.focused.cursor == 9
         segfault.tell(Change.RUN)

@@ -111,7 +111,15 @@ def test_each_state_of_a_breakpoint_has_its_own_glyph() -> None:
         glyphs.add(breakpoint_lines([binding], frozenset({"/src/a.c", "a.c"}))[3].text)
     off = BreakpointBinding(BreakpointIntent(1, "a.c:3", enabled=False), BindingState.SET, "1", (place,))
     glyphs.add(breakpoint_lines([off], frozenset({"a.c"}))[3].text)
-    assert len(glyphs) == len(BindingState) + 1
+    for wish in (
+        BreakpointIntent(1, "a.c:3", condition="x"),
+        BreakpointIntent(1, "a.c:3", log="x"),
+        BreakpointIntent(1, "a.c:3", temporary=True),
+    ):
+        glyphs.add(
+            breakpoint_lines([BreakpointBinding(wish, BindingState.SET, "1", (place,))], frozenset({"a.c"}))[3].text
+        )
+    assert len(glyphs) == len(BindingState) + 4
 
 
 def test_a_pending_breakpoint_is_shown_where_it_was_asked_for() -> None:

@@ -59,7 +59,7 @@ async def test_w_and_a_letter_go_to_a_pane(segfault: Any, show: Any) -> None:
         assert "v vars" in view.text()
         await view.press("b")
         assert view.app.focused.id == "breakpoints"
-        assert "◌ pending    later.c:3" in view.text()
+        assert "◌ break  later.c:3" in view.text()
         await view.press("w", "escape")
         assert view.app.focused.id == "breakpoints"
 

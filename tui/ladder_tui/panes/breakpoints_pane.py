@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
-from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
-from ladder_backends.model.frame import file_name
+from ladder_backends.model.breakpoint import BreakpointBinding
 from ladder_backends.session.state import Change, Run
 from ladder_tui.actions import bindings_for, key_of
+from ladder_tui.panes.breakpoint_rows import Act, BreakpointLine, lines_of, number_room, row_of
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.source_gutter import breakpoint_mark
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
 
 class BreakpointsPane(Pane):
-    """One row each: glyph and word of its state, place, condition, hits."""
+    """One row each, and one for each place where there are several: number, glyph, kind, place, state, options."""
 
     INTEREST = Change.BREAKPOINTS | Change.RUN | Change.RUNG
     BINDINGS: ClassVar = bindings_for("breakpoints")
+
+    _laid_out: tuple[BreakpointBinding, ...] | None = None
+    _lines: tuple[BreakpointLine, ...] = ()
+    _digits = 1
 
     @property
     def _breakpoints(self) -> tuple[BreakpointBinding, ...]:
         debug = self.debug
         return debug.breakpoints if debug is not None else ()
 
+    def _rows(self) -> tuple[BreakpointLine, ...]:
+        bindings = self._breakpoints
+        if bindings is not self._laid_out:
+            self._laid_out = bindings
+            self._lines, self._digits = tuple(lines_of(bindings)), number_room(bindings)
+        return self._lines
+
     @property
     def row_count(self) -> int:
-        """One each."""
-        return len(self._breakpoints)
+        """One each, and one for each place of those that have several."""
+        return len(self._rows())
 
     def row(self, index: int) -> Row:
-        """State, place, condition; hits or the reason at the right."""
-        binding = self._breakpoints[index]
-        word = str(binding.state) if binding.intent.enabled else "off"
-        mark = breakpoint_mark(binding)
-        cells = [Cell(f"{mark.text} ", mark.style), Cell(f"{word:<11}", mark.style), Cell(_where(binding))]
-        if binding.intent.condition:
-            cells.append(Cell(f"  if {binding.intent.condition}", "muted"))
-        if binding.intent.temporary:
-            cells.append(Cell("  once", "muted"))
-        if binding.why and binding.state is not BindingState.SET:
-            cells.append(Cell(f"  {binding.why}", "warn"))
-        hits = f"{binding.hits} hit{'s' if binding.hits != 1 else ''}" if binding.hits else ""
-        return Row(tuple(cells), (Cell(hits, "number"),) if hits else (), target=binding)
+        """Number, glyph, kind, place, state and options; hits at the right."""
+        lines, debug = self._rows(), self.debug
+        return row_of(lines[index], debug.logged.last if debug is not None else {}, self._digits)
 
     def title(self) -> Title:
         """How many."""
@@ -55,33 +56,66 @@ class BreakpointsPane(Pane):
         debug = self.debug
         if debug is not None and debug.run is Run.DUMP:
             return "a dump takes no breakpoints"
-        return f"none; {key_of('breakpoint.toggle')} on a line of the source sets one"
+        toggle, new = key_of("breakpoint.toggle"), key_of("breakpoint.new")
+        return f"none; {toggle} on a line of the source sets one, {new} one of any kind"
 
     @property
-    def _selected(self) -> BreakpointBinding | None:
-        bindings = self._breakpoints
-        return bindings[self.cursor] if self.cursor < len(bindings) else None
+    def _selected(self) -> BreakpointLine | None:
+        lines = self._rows()
+        return lines[self.cursor] if self.cursor < len(lines) else None
+
+    # Acting ----------------------------------------------------------------------------------------------------
 
     def activate(self, hit: Hit) -> None:
-        """Show its line."""
-        if isinstance(hit.target, BreakpointBinding) and hit.target.places:
-            place = hit.target.places[0]
-            self.ladder_app.workspace.show_source(place.file, place.line, place.fullname)
+        """Enter edits; a click on the number or glyph switches, on the place shows its line, elsewhere edits."""
+        if not isinstance(hit.target, Act):
+            return
+        if hit.target.what == "switch":
+            self._switch(hit.target.line)
+        elif hit.target.what == "show":
+            self._show(hit.target.line)
+        else:
+            self._edit(hit.target.line.binding)
 
     def action_switch(self) -> None:
-        """On or off."""
-        if (binding := self._selected) is not None and self.session is not None:
-            self.work(self.session.enable_breakpoint(binding, not binding.intent.enabled))
+        """On or off: the breakpoint, or one of its places; what waits is tried again."""
+        if (line := self._selected) is not None:
+            self._switch(line)
+
+    def _switch(self, line: BreakpointLine) -> None:
+        session, binding = self.session, line.binding
+        if session is None:
+            return
+        if line.location is not None:
+            self.work(session.enable_location(line.location.number, not line.location.enabled))
+        else:
+            self.work(session.enable_breakpoint(binding, not binding.intent.enabled or not binding.number))
 
     def action_delete(self) -> None:
         """Take it away."""
-        if (binding := self._selected) is not None and self.session is not None:
-            self.work(self.session.remove_breakpoint(binding))
+        if (line := self._selected) is not None and self.session is not None:
+            self.work(self.session.remove_breakpoint(line.binding))
 
+    def action_temporary(self) -> None:
+        """Take it away at its next hit, or keep it."""
+        if (line := self._selected) is not None and self.session is not None:
+            binding = line.binding
+            wish = replace(binding.intent, temporary=not binding.intent.temporary, once=False)
+            self.work(self.session.change_breakpoint(binding, wish))
 
-def _where(binding: BreakpointBinding) -> str:
-    if not binding.places:
-        file, colon, line = binding.intent.location.rpartition(":")
-        return f"{file_name(file)}{colon}{line}" if colon else binding.intent.location
-    more = f" +{len(binding.places) - 1}" if len(binding.places) > 1 else ""
-    return f"{binding.places[0]}{more}"
+    def action_line(self) -> None:
+        """Show its line of source."""
+        if (line := self._selected) is not None:
+            self._show(line)
+
+    def _show(self, line: BreakpointLine) -> None:
+        place = line.location.place if line.location is not None else next(iter(line.binding.places), None)
+        if place is None:
+            self.ladder_app.say("this breakpoint is on no line of source", "information")
+            return
+        self.ladder_app.workspace.show_source(place.file, place.line, place.fullname)
+
+    def _edit(self, binding: BreakpointBinding) -> None:
+        from ladder_tui.screens.breakpoint_form import edit_breakpoint
+
+        edit_breakpoint(self.ladder_app.workspace, binding)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
+from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointKind
 from ladder_backends.model.finding import Report
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.model.variable import Variable
+from ladder_tui.panes.breakpoint_rows import breakpoint_mark
 from ladder_tui.widgets.row import Cell
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -36,30 +37,34 @@ def same_file(place: Place, names: frozenset[str]) -> bool:
     return file_name(place.fullname or place.file) in names
 
 
-def breakpoint_mark(binding: BreakpointBinding) -> Cell:
-    """One glyph for a breakpoint: each state has its own."""
-    if not binding.intent.enabled:
-        return Cell("○", "breakpoint-off")
-    return {
-        BindingState.SET: Cell("●", "breakpoint"),
-        BindingState.PENDING: Cell("◌", "warn"),
-        BindingState.MOVED: Cell("◐", "breakpoint"),
-        BindingState.UNSUPPORTED: Cell("⊘", "breakpoint-off"),
-        BindingState.FAILED: Cell("✗", "fault"),
-    }[binding.state]
-
-
 def breakpoint_lines(bindings: Sequence[BreakpointBinding], names: frozenset[str]) -> dict[int, Cell]:
-    """Marks by 1-based line for one file."""
+    """Marks by 1-based line for one file; of several on one line, one that is on counts."""
     marks: dict[int, Cell] = {}
     for binding in bindings:
-        for place in binding.places:
-            if same_file(place, names):
-                marks[place.line] = breakpoint_mark(binding)
-        file, _, line = binding.intent.location.rpartition(":")
-        if not binding.places and line.isdecimal() and (file in names or file_name(file) in names):
-            marks[int(line)] = breakpoint_mark(binding)
+        for line, on in _lines_of(binding, names):
+            mark = breakpoint_mark(binding, on=on)
+            if line not in marks or mark.style != "breakpoint-off":
+                marks[line] = mark
     return marks
+
+
+def breakpoint_on(
+    bindings: Sequence[BreakpointBinding], names: frozenset[str], line: int
+) -> BreakpointBinding | None:
+    """The breakpoint on a 1-based line of a file, or None."""
+    return next((binding for binding in bindings if line in dict(_lines_of(binding, names))), None)
+
+
+def _lines_of(binding: BreakpointBinding, names: frozenset[str]) -> Iterator[tuple[int, bool]]:
+    """The lines of a file that a breakpoint is on, and whether it is switched on there."""
+    for place in binding.places:
+        if same_file(place, names):
+            there = [each.enabled for each in binding.locations if each.place == place]
+            yield place.line, any(there) or not there
+    file, _, line = binding.intent.location.rpartition(":")
+    code = binding.intent.kind is BreakpointKind.CODE
+    if code and not binding.places and line.isdecimal() and (file in names or file_name(file) in names):
+        yield int(line), True
 
 
 def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 
-from ladder_backends.model.breakpoint import BreakpointBinding
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.moved_lines import line_now
@@ -20,12 +19,12 @@ from ladder_backends.text import clean_line
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.highlight import Line, can_highlight, expand, highlight
 from ladder_tui.panes import PANES
+from ladder_tui.panes.gutter_acts import edit_at, take_click
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_gutter import (
     FindingMark,
     InlineValue,
     breakpoint_lines,
-    breakpoint_on,
     finding_lines,
     inline_values,
     same_file,
@@ -366,6 +365,15 @@ class SourcePane(Pane):
         """Columns before the code."""
         return max(3, len(str(self.row_count))) + 5
 
+    def in_gutter(self, column: int) -> bool:
+        """Whether a column of the view's body is one that sets breakpoints."""
+        return 0 <= column < self._gutter - 2
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that the file goes by."""
+        return self._names
+
     def code_column(self, column: int) -> int:
         """The column of the code at a column of the view's body; negative in the gutter."""
         return column - self._gutter + self.shift if column >= self._gutter else -1
@@ -415,31 +423,15 @@ class SourcePane(Pane):
         if isinstance(hit.target, Path):
             self._choose(hit.target)
         elif hit.column is None:
-            if (binding := self._breakpoint_at(hit.index)) is not None:
-                from ladder_tui.screens.breakpoint_form import edit_breakpoint
-
-                edit_breakpoint(self.ladder_app.workspace, binding)
-        elif 0 <= hit.column < self._gutter - 2 and self.session is not None:
+            edit_at(self, hit.index)
+        elif self.in_gutter(hit.column) and self.session is not None:
             self.work(self.session.toggle_breakpoint(self.location_at_cursor()))
 
-    def _breakpoint_at(self, index: int) -> BreakpointBinding | None:
-        debug = self.debug
-        return breakpoint_on(debug.breakpoints, self._names, index + 1) if debug is not None else None
-
     def on_click(self, event: events.Click) -> None:
-        """With the right button or Ctrl, the gutter asks for the condition of a breakpoint."""
-        hit = self.hit(event.x, event.y)
-        other = event.button == 3 or event.ctrl
-        if not other or hit is None or hit.column is None or not 0 <= hit.column < self._gutter - 2:
-            super().on_click(event)
-            return
-        event.stop()
-        self.move_cursor(hit.index)
-        location = self.location_at_cursor()
-        if location:
-            from ladder_tui.screens.breakpoint_form import ask_condition
-
-            ask_condition(self.ladder_app.workspace, self._breakpoint_at(hit.index), location)
+        """The gutter takes other buttons too."""
+        if take_click(self, event):
+            event.stop()
+            event.prevent_default()
 
     def action_act(self) -> None:
         """Act on the line, or ask where a source lies that is not here."""

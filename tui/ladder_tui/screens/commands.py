@@ -13,6 +13,7 @@ from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
 from ladder_tui.panes import PANES
+from ladder_tui.screens.breakpoint_commands import BreakpointCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.run_commands import RunCommands
@@ -72,7 +73,7 @@ def _asks(debug: DebugState) -> bool:
     return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
-class Commands(RunCommands, ThreadCommands, MachineCommands, Screen[None]):
+class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands, Screen[None]):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")
@@ -288,6 +289,8 @@ class Commands(RunCommands, ThreadCommands, MachineCommands, Screen[None]):
                 source.go_to_line(place)
             return
         session = home.ladder.active
+        if self.went_to_thread(place):
+            return
         if session is not None and session.state.run is Run.STOPPED:
             home.ladder_app.work(session.switch(place))
         else:

@@ -1,0 +1,47 @@
+"""What the workspace's keys do with breakpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from ladder_backends.model.breakpoint import BreakpointIntent, BreakpointKind
+
+if TYPE_CHECKING:
+    from ladder_tui.screens.workspace import Workspace
+
+_KINDS = {"-r": BreakpointKind.READ, "-a": BreakpointKind.ACCESS, "-w": BreakpointKind.WRITE}
+
+
+class BreakpointCommands(Screen[None]):
+    """Actions on breakpoints, whichever pane is shown."""
+
+    def action_new_breakpoint(self) -> None:
+        """Ask for a breakpoint of any kind; the cursor's line of the source is offered."""
+        home = cast("Workspace", self)
+        if home._refused("new_breakpoint"):
+            return
+        from ladder_tui.screens.breakpoint_form import new_breakpoint
+
+        source = home._source
+        new_breakpoint(home, source.location_at_cursor() if source is not None else "")
+
+    def action_watch_data(self) -> None:
+        """Ask for an expression at whose change the program stops; the value under the cursor is offered."""
+        home = cast("Workspace", self)
+        if home._refused("watch_data"):
+            return
+        session, pane = home.ladder.active, home._focused_pane
+        offered = pane.expression_at_cursor() if pane is not None else ""
+
+        def give(text: str) -> None:
+            option, _, rest = text.strip().partition(" ")
+            kind = _KINDS.get(option)
+            expression = (rest if kind is not None else text).strip() or offered
+            if expression and session is not None:
+                wish = BreakpointIntent(0, expression, kind=kind or BreakpointKind.WRITE)
+                home.ladder_app.work(session.place_breakpoint(wish))
+
+        hint = f"nothing for {offered}; " if offered else "an expression; "
+        home.prompt.ask("stop at writes of", give, placeholder=f"{hint}-r X: reads, -a X: both")

@@ -1,0 +1,196 @@
+"""The dialogs of breakpoints: a new one of any kind, and all options of one that is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent, BreakpointKind
+from ladder_backends.model.frame import file_name
+from ladder_tui.panes.breakpoint_rows import place_words
+from ladder_tui.screens.form import FormScreen, FormValues
+from ladder_tui.widgets.form_fields import Field, Select, TextField, Toggle
+
+if TYPE_CHECKING:
+    from ladder_tui.screens.workspace import Workspace
+
+KINDS = (
+    (BreakpointKind.CODE.value, "line or function"),
+    (BreakpointKind.REGEX.value, "functions by name (regex)"),
+    (BreakpointKind.WRITE.value, "writes of a value"),
+    (BreakpointKind.READ.value, "reads of a value"),
+    (BreakpointKind.ACCESS.value, "reads and writes"),
+    (BreakpointKind.CATCH.value, "event: throw, fork, signal, …"),
+)
+_WHERE = {
+    BreakpointKind.CODE: "FILE:LINE, a function, or *ADDRESS",
+    BreakpointKind.REGEX: "a regular expression, or FILE:EXPRESSION",
+    BreakpointKind.CATCH: "throw, catch, rethrow, fork, exec, signal NAME, syscall NAME, load LIB, unload LIB",
+}
+_WATCHED = "an expression of this frame"
+_KEEP, _ONCE, _GONE = "keep", "once", "gone"
+_AFTER = ((_KEEP, "stays"), (_ONCE, "is switched off"), (_GONE, "is taken away"))
+
+
+def new_breakpoint(home: Workspace, location: str, kind: BreakpointKind = BreakpointKind.CODE) -> None:
+    """Ask for a breakpoint of any kind, with all its options.
+
+    Args:
+        home: Where the dialog opens.
+        location: What is offered.
+        kind: What is offered.
+    """
+    fields: list[Field] = [
+        Select("kind", "Stops at", KINDS, kind.value, note="the arrows choose"),
+        TextField(
+            "where", "Where", location, placeholder=_WHERE.get(kind, _WATCHED), note="place, expression or event"
+        ),
+        *_options(BreakpointIntent(0, location, kind=kind), whole=True),
+    ]
+
+    def given(values: FormValues | None) -> None:
+        session = home.ladder.active
+        if values is not None and session is not None:
+            home.ladder_app.work(session.place_breakpoint(_intent_of(values, BreakpointIntent(0, ""))))
+
+    home.app.push_screen(FormScreen("New breakpoint", fields, home.palette, check=check), given)
+
+
+def edit_breakpoint(home: Workspace, binding: BreakpointBinding) -> None:
+    """Ask for all options of a breakpoint."""
+    intent = binding.intent
+    where = TextField("where", "Where", intent.location, note=_WHERE.get(intent.kind, _WATCHED))
+    whole = intent.kind is BreakpointKind.CODE
+    fields: list[Field] = [where, *_options(intent, whole=whole)]
+
+    def given(values: FormValues | None) -> None:
+        session = home.ladder.active
+        if values is None or session is None:
+            return
+        wish = _intent_of(values, intent)
+        if wish != intent:
+            home.ladder_app.work(session.change_breakpoint(binding, wish))
+
+    number = f"Breakpoint {binding.number}  " if binding.number else ""
+    form = FormScreen(
+        f"{number}{place_words(binding)}",
+        fields,
+        home.palette,
+        why=binding.why,
+        check=lambda values: check({"kind": intent.kind.value, **values}),
+    )
+    home.app.push_screen(form, given)
+
+
+def ask_condition(home: Workspace, binding: BreakpointBinding | None, location: str) -> None:
+    """Ask for the condition of a breakpoint, or of a new one at a location."""
+    session = home.ladder.active
+    if session is None:
+        return
+
+    def give(text: str) -> None:
+        condition = text.strip()
+        if binding is None:
+            home.ladder_app.work(session.place_breakpoint(BreakpointIntent(0, location, condition)))
+        elif condition != binding.intent.condition:
+            home.ladder_app.work(session.change_breakpoint(binding, replace(binding.intent, condition=condition)))
+
+    file, _, line = location.rpartition(":")
+    where = place_words(binding) if binding is not None else f"{file_name(file)}:{line}"
+    initial = binding.intent.condition if binding is not None else ""
+    home.prompt.ask(f"stop at {where} if", give, initial=initial, placeholder="a condition; empty stops always")
+
+
+def _options(intent: BreakpointIntent, *, whole: bool) -> Sequence[Field]:
+    after = _GONE if intent.temporary else _ONCE if intent.once else _KEEP
+    fields: list[Field] = [
+        TextField("condition", "If", intent.condition, placeholder="always", note="an expression of the program"),
+        TextField("hit", "From hit", str(intent.ignore + 1), note="1 stops at the first one; counted in each run"),
+        Select("after", "After a hit it", _AFTER, after),
+    ]
+    if whole:
+        fields.append(
+            TextField(
+                "log",
+                "Log instead",
+                intent.log,
+                placeholder="stops, writes nothing",
+                note="writes this and runs on; values as {expression}, or {expression:%08x}",
+            )
+        )
+    fields.append(
+        TextField(
+            "commands",
+            "Then run",
+            join_commands(intent.commands),
+            placeholder="nothing",
+            note="commands of the engine at each stop, with ; between them",
+        )
+    )
+    if whole:
+        thread = "" if intent.thread is None else str(intent.thread)
+        fields.append(
+            TextField("thread", "Thread", thread, placeholder="any", note="the engine's number of a thread")
+        )
+    fields.append(Toggle("enabled", "Switched on", intent.enabled))
+    return fields
+
+
+def check(values: FormValues) -> tuple[str, str] | None:
+    """What is wrong with a form's values: the field's name and why; None where nothing is."""
+    kind = BreakpointKind(str(values["kind"]))
+    where, hit = str(values["where"]).strip(), str(values["hit"]).strip() or "1"
+    thread, log = str(values.get("thread", "")).strip(), str(values.get("log", "")).strip()
+    if not where:
+        return "where", f"say where: {_WHERE.get(kind, _WATCHED)}"
+    if not hit.isdecimal() or not 1 <= int(hit) < 1 << 31:
+        return "hit", "a hit is a number from 1"
+    if thread and (not thread.isdecimal() or int(thread) < 1):
+        return "thread", "a thread is a number from 1"
+    if kind is not BreakpointKind.CODE and (log or thread):
+        return "log" if log else "thread", "only a breakpoint at a line or function can have this"
+    if log and str(values["commands"]).strip():
+        return "commands", "a log point does not stop, so it runs no commands"
+    return None
+
+
+def _intent_of(values: FormValues, before: BreakpointIntent) -> BreakpointIntent:
+    thread = str(values.get("thread", "")).strip()
+    return replace(
+        before,
+        kind=BreakpointKind(str(values.get("kind", before.kind.value))),
+        location=str(values["where"]).strip(),
+        condition=str(values["condition"]).strip(),
+        ignore=int(str(values["hit"]).strip() or "1") - 1,
+        temporary=values["after"] == _GONE,
+        once=values["after"] == _ONCE,
+        log=str(values.get("log", before.log)).strip(),
+        commands=split_commands(str(values["commands"])),
+        thread=int(thread) if thread else None,
+        enabled=values["enabled"] is True,
+    )
+
+
+def join_commands(commands: Sequence[str]) -> str:
+    """Commands as one line."""
+    return "; ".join(command.replace("\\", "\\\\").replace(";", "\\;") for command in commands)
+
+
+def split_commands(line: str) -> tuple[str, ...]:
+    r"""The commands of one line: between `;`, for which `\;` stands within a command."""
+    commands = [""]
+    escaped = False
+    for character in line:
+        if escaped:
+            commands[-1] += character if character in ";\\" else "\\" + character
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif character == ";":
+            commands.append("")
+        else:
+            commands[-1] += character
+    if escaped:
+        commands[-1] += "\\"
+    return tuple(command.strip() for command in commands if command.strip())
