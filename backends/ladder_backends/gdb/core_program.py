@@ -40,6 +40,7 @@ class CoreChoice:
     Attributes:
         program: The program, or a file with its symbols; None where none was found.
         symbols_only: The file holds symbols, and no code.
+        load_bias: Where the program's address 0 was mapped.
         missing: Which program is to be named, in few words; empty where there is one.
         notices: What the user should know of the choice: text and severity.
         refused: A program of the right name is another build.
@@ -47,6 +48,7 @@ class CoreChoice:
 
     program: Path | None = None
     symbols_only: bool = False
+    load_bias: int = 0
     missing: str = ""
     notices: tuple[tuple[str, str], ...] = ()
     refused: bool = False
@@ -73,7 +75,7 @@ def choose_program(core: Path, named: Path | None, folders: Sequence[Path] = ())
         how = "by its build id" if found.proven else "by its own word, without a build id to compare"
         what = "symbols" if found.symbols_only else "program"
         before.append((f"{what} of the core, {how}: {clean_line(str(found.path))}", "information"))
-        return CoreChoice(found.path, found.symbols_only, notices=(*before, *after))
+        return CoreChoice(found.path, found.symbols_only, facts.load_bias, notices=(*before, *after))
     return CoreChoice(missing=asked_for(facts), notices=(*before, *after), refused=bool(found.refused))
 
 

@@ -180,11 +180,15 @@ class GdbDebugger(GdbDialect):
         self._stop_at_main = target.stop_at_main
         self.capabilities = _CONTROL | Capability.PROGRAM_TERMINAL
 
-    async def _read_symbols(self, facts: ProgramFacts, *, symbols_only: bool = False) -> None:
+    async def _read_symbols(self, facts: ProgramFacts, symbols_at: int | None = None) -> None:
+        """Read a program; of a file that holds nothing but symbols, these for where the program was mapped."""
         self.events.said.clear()
-        ask = "-file-symbol-file" if symbols_only else "-file-exec-and-symbols"
+        path = mi_string(str(facts.path))
+        ask = f"-file-exec-and-symbols {path}"
+        if symbols_at is not None:
+            ask = f"-interpreter-exec console {mi_string(f'symbol-file {path} -o {symbols_at:#x}')}"
         try:
-            await self.command(f"{ask} {mi_string(str(facts.path))}", deadline=LOAD_DEADLINE)
+            await self.command(ask, deadline=LOAD_DEADLINE)
         except CommandFailed as refused:
             raise TargetInvalid(f"gdb cannot read {clean_line(facts.path.name)}", refused.what) from refused
         if facts.lines or await self._has_lines():
@@ -228,7 +232,7 @@ class GdbDebugger(GdbDialect):
 
     async def _open_core(self, target: CoreTarget) -> None:
         facts = ProgramFacts(target.executable) if target.executable is not None else None
-        searched, symbols_only = facts is None, False
+        searched, symbols_at = facts is None, None
         if self.provenance is Provenance.ENGINE:
             self._core_faults = check_core(target.core)
             for wrong in self._core_faults:
@@ -239,10 +243,12 @@ class GdbDebugger(GdbDialect):
                 self.emit(EngineNotice(text, severity))
             self.missing_program = choice.missing
             facts = read_facts(choice.program) if choice.program is not None else None
-            searched, symbols_only = facts is None and not choice.refused, choice.symbols_only
+            searched = facts is None and not choice.refused
+            if choice.symbols_only:
+                symbols_at = choice.load_bias
         await self.start()
         if facts is not None:
-            await self._read_symbols(facts, symbols_only=symbols_only)
+            await self._read_symbols(facts, symbols_at)
         await self._read_core(target.core, searched=searched)
         self.capabilities = _QUESTIONS
 

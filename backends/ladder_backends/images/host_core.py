@@ -69,11 +69,13 @@ class HostCore:
         program: Path of the program; empty where it cannot be told.
         build_id: Of the program; hex digits, empty where unknown.
         libraries: Other mapped ELF files, in the order of addresses.
+        load_bias: Address at which the program's address 0 was mapped; 0 for a program that is not relocated.
     """
 
     program: str = ""
     build_id: str = ""
     libraries: tuple[MappedFile, ...] = field(default=())
+    load_bias: int = 0
 
 
 def read_host_core(core: Path) -> HostCore:
@@ -145,7 +147,9 @@ def _read(read: _Read) -> HostCore:
         name = memory(told[_AT_EXECFN], _LONGEST_PATH).split(b"\0", 1)[0]
         program = os.fsdecode(name) if name.startswith(b"/") else ""
     libraries = tuple(sorted((one for one in found if one is not own), key=lambda one: one.start))
-    return HostCore(program, own.build_id if own is not None else "", libraries)
+    if own is None:
+        return HostCore(program, "", libraries)
+    return HostCore(program, own.build_id, libraries, own.start - _base(_Mapping(memory, own.start).read))
 
 
 class _Mapping:
@@ -172,10 +176,16 @@ def _segments(read: _Read, most: int) -> list[_Loaded]:
     return [_Loaded(row[0], row[2], row[3], row[5], row[6]) for row in rows]
 
 
+def _base(read: _Read) -> int:
+    """The address that an image gives its first byte."""
+    segments = _segments(read, _MOST_OWN_SEGMENTS)
+    return next((segment.address - segment.offset for segment in segments if segment.type == PT_LOAD), 0)
+
+
 def _build_id(read: _Read, *, by_address: bool) -> str:
     """Build id of an image; `by_address` where it lies in memory as it was mapped."""
     segments = _segments(read, _MOST_OWN_SEGMENTS)
-    base = next((segment.address - segment.offset for segment in segments if segment.type == PT_LOAD), 0)
+    base = _base(read)
     for segment in segments:
         if segment.type != _PT_NOTE:
             continue
