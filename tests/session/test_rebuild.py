@@ -170,13 +170,31 @@ async def test_the_same_build_again_is_no_news(watching: Watching) -> None:
     assert not watching.state.build.rebuilt
 
 
+async def test_breakpoints_are_where_their_lines_are(watching: Watching) -> None:
+    project, session = watching.project, watching.session
+    project.edit("#include", "// a line more\n// and one\n#include")
+    project.make()
+    await watching.until(lambda: watching.state.build.rebuilt)
+    await session.resume(StepKind.RUN)
+    await session.at_rest()
+    assert watching.state.place is not None
+    assert watching.state.place.line == 11
+    assert any("moved" in notice.text for notice in watching.state.notices)
+
+
 async def test_the_engines_own_run_counts_as_well(watching: Watching) -> None:
     project, session = watching.project, watching.session
+    project.edit("#include", "// a line more\n// and one\n#include")
     project.edit("2 * x", "4 * x")
     project.make()
     await watching.until(lambda: watching.state.build.rebuilt)
     await session.console("run")
     await watching.until(lambda: not watching.state.build.rebuilt)
+
+    def lines() -> set[int]:
+        return {place.line for binding in watching.state.breakpoints for place in binding.places}
+
+    await watching.until(lambda: lines() == {11})
 
 
 async def test_a_start_tells_of_sources_newer_than_the_program(project: Project, gdb) -> None:

@@ -74,12 +74,14 @@ class DebugSession:
         self.values = SessionValues(self)
         self._follower.rows.values = self.values.follow
         self.rebuild = Rebuild(self.state, self._notifier)
+        self.rebuild.read_unasked = self._rebind
         self.ledger = Ledger(self)
         self.control = RunControl(self)
         self._queued: tuple[StepKind, str] | None = None
         self._accepting = 0
         self._last_stop: TargetStopped | None = None
         self._stepping: asyncio.Task[None] | None = None
+        self._rebinding: asyncio.Task[None] | None = None
         self._program_size: tuple[int, int] | None = None
         debugger.listen(self._take)
 
@@ -310,6 +312,13 @@ class DebugSession:
             await self._breakpoints.rebind(self.debugger)
         if location:
             await self.set_breakpoint(location, temporary=True)
+
+    def _rebind(self) -> None:
+        self._rebinding = asyncio.get_running_loop().create_task(self._rebind_told())
+
+    async def _rebind_told(self) -> None:
+        with self._told():
+            await self._breakpoints.rebind(self.debugger)
 
     def _waits_to_start(self) -> bool:
         launched = isinstance(self.target, LaunchTarget)

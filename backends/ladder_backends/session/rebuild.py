@@ -34,6 +34,7 @@ class Rebuild:
 
     Attributes:
         built: Called with the time, in seconds, at which the build was made that is debugged from now on.
+        read_unasked: Called when the engine has read a new build by itself, as for a `run` that was typed there.
     """
 
     def __init__(self, state: DebugState, notifier: Notifier) -> None:
@@ -47,6 +48,7 @@ class Rebuild:
         self._ended = True
         self._leave: Callable[[], None] = lambda: None
         self.built: Callable[[float], None] = lambda made: None
+        self.read_unasked: Callable[[], None] = lambda: None
 
     # -- what is debugged
 
@@ -64,6 +66,7 @@ class Rebuild:
             self._ended = False
             if self.stale():
                 self._loaded()
+                self.read_unasked()
 
     def stale(self) -> bool:
         """The program's file is another one than the engine has read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import textwrap
 from typing import ClassVar
 
 from ladder_backends import let_in
@@ -35,11 +36,32 @@ class EnvironmentPane(Pane):
 
     @property
     def row_count(self) -> int:
-        """One row an entry."""
-        return len(self._entries)
+        """One row an entry, and what there is to say about the selected one."""
+        entries = len(self._entries)
+        return entries + len(self._details()) if entries else 0
+
+    def _details(self) -> list[str]:
+        """The selected entry in whole sentences, for narrow screens."""
+        entry = self._selected
+        if entry is None:
+            return []
+        text = f"{entry.name}: {entry.why}"
+        if entry.fixed and entry.fixed != entry.why:
+            text += f"; it cannot be let in: {entry.fixed}"
+        elif entry.later:
+            text += "; a choice counts from the next start on"
+        return ["", *textwrap.wrap(text, max(20, self.body_width))]
+
+    def move_cursor(self, index: int) -> None:
+        """Select another entry."""
+        super().move_cursor(min(index, len(self._entries) - 1))
 
     def row(self, index: int) -> Row:
         """Whose value holds, what it is, what it would be otherwise, and why."""
+        if index >= len(self._entries):
+            details = self._details()
+            position = index - len(self._entries)
+            return Row((Cell(details[position] if position < len(details) else "", "muted"),))
         entry = self._entries[index]
         lets = let_in.lets_in(entry.name)
         word, style = _state(entry, lets)
@@ -89,6 +111,7 @@ class EnvironmentPane(Pane):
 
     def copy_text(self, index: int) -> str:
         """The whole entry as one line."""
+        index = min(index, len(self._entries) - 1)
         entry = self._entries[index]
         return f"{entry.name}: {entry.now} (ours {entry.ours}, yours {entry.yours}) — {entry.why}"
 
