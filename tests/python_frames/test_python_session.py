@@ -16,6 +16,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.python_frames import Interpreter, snapshot, spy
 from ladder_backends.python_frames.py_bt import script_for
+from ladder_backends.session import python_stack
 from ladder_backends.session.python_json import snapshot_json, woven_json, woven_lines
 from ladder_backends.session.state import Run
 
@@ -232,6 +233,19 @@ async def test_without_py_spy_pythons_own_script_stands_in(stack, layers, monkey
     await stack.session.python.select(stack.python_row("forward"))
     values = {one.name: one.value for one in stack.state.variables.variables}
     assert values["way"] == "'crash'"
+
+
+async def test_a_script_that_is_slow_runs_only_when_asked_for(stack, layers, monkeypatch) -> None:
+    monkeypatch.setenv("LADDER_PY_SPY", "/no/such/py-spy")
+    monkeypatch.setattr(python_stack, "_SCRIPT_CHEAP", -1.0)
+    if script_for(Interpreter(sys.executable, f"3.{sys.version_info.minor}"))[0] is None:
+        pytest.skip("this Python brings no script for gdb")
+    await stack.run(Path(sys.executable), layers, "crash")
+    assert stack.state.python.woven is None
+    assert "py-bt took 0.0 s and is asked by key only" in stack.state.python.why
+    await stack.session.python.toggle()
+    assert stack.state.python.source == "py-bt"
+    assert python_rows(stack.rows())[:2] == ["forward", "__call__"]
 
 
 @pytest.mark.parametrize("python", ["distribution"], indirect=True)

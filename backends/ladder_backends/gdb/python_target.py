@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ladder_backends.debugger.facets.python_target import PythonTarget, ThreadNumbers
-from ladder_backends.errors import CommandFailed
+from ladder_backends.errors import CommandFailed, DeadlinePassed
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import rows_of, text_of
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _NUMBERS = re.compile(r"(?:Thread (?P<pthread>0x[0-9a-f]+) )?\(?LWP (?P<lwp>\d+)\)?")
 _PROCESS = re.compile(r"process (?P<lwp>\d+)")
 _MARK = "ladder-answer:"
-_BACKTRACE_DEADLINE = 20.0
 _MOST = 400_000
 """Characters of a backtrace that are taken."""
 
@@ -59,11 +58,15 @@ class GdbPythonTarget(PythonTarget):
             return ()
         return [each for each in told if isinstance(each, str)] if isinstance(told, list) else ()
 
-    async def backtrace(self, script: Path) -> str:
+    async def backtrace(self, script: Path, deadline: float) -> str:
         """`py-bt-full` of the focused thread, from its innermost frame on."""
         if "undefined" in str(await self._ask(_IS_DEFINED, 5.0)):
             await self._python(f"gdb.execute('source ' + {str(script)!r})", 10.0)
-        await self._python(_CAPTURE, _BACKTRACE_DEADLINE)
+        try:
+            await self._python(_CAPTURE, deadline)
+        except DeadlinePassed:
+            self._engine.interrupt_engine()
+            raise
         told = await self._ask(f"_ladder_captured.getvalue()[:{_MOST}]", 5.0)
         return told if isinstance(told, str) else ""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,15 @@ if TYPE_CHECKING:
 
 AFTER_STOP = 0.12
 """Seconds after a stop before its Python frames are read: a further step within them makes that needless."""
+
+_SCRIPT_DEADLINE = 20.0
+"""Seconds for CPython's script in the engine, which is deaf meanwhile, where a person has asked for it."""
+
+_SCRIPT_PATIENCE = 2.0
+"""The same at a stop."""
+
+_SCRIPT_CHEAP = 0.3
+"""Seconds up to which the script may have taken last for it to run again at a stop without being asked for."""
 
 _MOST_NATIVE = (256, 1_024)
 """Native frames that are read to find a place for every Python frame, first and last."""
@@ -63,6 +73,8 @@ class PythonStack:
         self._thread: PythonThread | None = None
         self._loops: tuple[str, ...] = ()
         self._exact = False
+        self._script_took = 0.0
+        self._by_hand = False
         self._folder: Path | None = None
         self._numbers: dict[int | None, ThreadNumbers] = {}
         # Before any screen: those see a stack and what is woven into it as one.
@@ -171,6 +183,7 @@ class PythonStack:
                 else "this engine has no Python frames"
             )
         else:
+            self._by_hand = True
             self._asking = task = asyncio.get_running_loop().create_task(self._read(self._moment))
             await asyncio.wait([task])
             if not task.cancelled() and (error := task.exception()) is not None:
@@ -202,6 +215,7 @@ class PythonStack:
 
     async def _follow(self, moment: object) -> None:
         await asyncio.sleep(AFTER_STOP)
+        self._by_hand = False
         try:
             await self._read(moment)
         except EngineError:
@@ -325,16 +339,23 @@ class PythonStack:
         script, _ = await asyncio.to_thread(script_for, interpreter)
         if script is None:
             raise unreadable
+        if self._script_took > _SCRIPT_CHEAP and not self._by_hand:
+            unreadable.why += f"; py-bt took {self._script_took:.1f} s and is asked by key only"
+            raise unreadable
+        begun = time.monotonic()
         try:
-            frames, lost = frames_of(await facet.backtrace(script))
+            deadline = _SCRIPT_DEADLINE if self._by_hand else _SCRIPT_PATIENCE
+            frames, lost = frames_of(await facet.backtrace(script, deadline))
         except EngineError:
             raise unreadable from None
+        finally:
+            self._script_took = time.monotonic() - begun
         if not frames:
             if lost:
                 unreadable.why += "; py-bt cannot read this optimised Python either"
             raise unreadable
         thread = PythonThread(numbers.os_thread, numbers.pthread, "", False, frames)
-        return PythonSnapshot((thread,), "py-bt")
+        return PythonSnapshot((thread,), "py-bt", self._script_took)
 
     # -- selecting
 

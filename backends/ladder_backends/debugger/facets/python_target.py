@@ -33,12 +33,14 @@ class PythonTarget(abc.ABC):
         """Paths of the executable and the libraries that the engine has read; none where it cannot tell."""
 
     @abc.abstractmethod
-    async def backtrace(self, script: Path) -> str:
+    async def backtrace(self, script: Path, deadline: float) -> str:
         """What `py-bt-full` prints for the focused thread.
 
         Args:
             script: CPython's own gdb script (`pythonX.Y-gdb.py`), which is run in the engine where it was not yet.
+            deadline: Seconds, after which the engine's work on it is interrupted; a deep stack takes one or two.
 
         Raises:
             CommandFailed: The engine has no Python, or the script fails in it.
+            DeadlinePassed: It takes longer.
         """
