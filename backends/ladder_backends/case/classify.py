@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import enum
-import lzma
 import re
 import stat
 import struct
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ladder_backends.case.packing import Broken, packing_of, unpacked_head
 from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, PT_INTERP
 from ladder_backends.text import clean_line
 
@@ -23,9 +21,6 @@ _HEAD = 256 << 10
 _SCAN = 16 << 20
 _REPORT = re.compile(rb"(?:^|[^=])={9} +\S|<ComputeSanitizerOutput")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_GZIP = b"\x1f\x8b"
-_BZIP2 = b"BZh"
-_ZSTD = b"\x28\xb5\x2f\xfd"
 _ET_REL, _PT_DYNAMIC = 1, 2
 _DT_FLAGS_1, _DF_1_PIE = 0x6FFFFFFB, 0x08000000
 _MOST_SEGMENTS = 256
@@ -60,14 +55,19 @@ class Classified:
     """A file and what it is.
 
     Attributes:
-        packed: It is inside an xz layer, which has to come off before an engine can read it.
+        packing: The layer that has to come off before an engine can read it: `xz`, `gzip`, ...; or empty.
         why: For UNKNOWN, the reason, a clause without its subject.
     """
 
     path: Path
     kind: FileKind
-    packed: bool = False
+    packing: str = ""
     why: str = ""
+
+    @property
+    def packed(self) -> bool:
+        """It is inside a layer of compression."""
+        return bool(self.packing)
 
 
 def classify(path: Path) -> Classified:
@@ -89,12 +89,8 @@ def classify(path: Path) -> Classified:
         return Classified(path, FileKind.UNKNOWN, why="is empty (0 bytes)")
     if head.startswith(_ZIP):
         return Classified(path, FileKind.CASE)
-    if head.startswith(XZ_MAGIC):
-        return _inside(path, head, "xz")
-    if head.startswith((_GZIP, _BZIP2)):
-        return _inside(path, head, "gzip" if head.startswith(_GZIP) else "bzip2")
-    if head.startswith(_ZSTD):
-        return Classified(path, FileKind.UNKNOWN, why="is packed with zstd; unpack it first")
+    if packing := packing_of(head):
+        return _inside(path, packing)
     return _by_content(path, head)
 
 
@@ -132,20 +128,17 @@ def _report_further_on(path: Path) -> bool:
         return False
 
 
-def _inside(path: Path, head: bytes, packing: str) -> Classified:
+def _inside(path: Path, packing: str) -> Classified:
     """Classify what is under one layer of compression, from its first bytes."""
     try:
-        if packing == "xz":
-            inner = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=512 << 20).decompress(head, _HEAD)
-        elif packing == "gzip":
-            inner = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(head, _HEAD)
-        else:
-            inner = bz2.BZ2Decompressor().decompress(head, _HEAD)
-    except (lzma.LZMAError, zlib.error, OSError, EOFError) as error:
-        return Classified(path, FileKind.UNKNOWN, why=f"is damaged {packing} ({clean_line(str(error))[:80]})")
+        inner = unpacked_head(path, packing, _HEAD)
+    except Broken as error:
+        return Classified(path, FileKind.UNKNOWN, why=clean_line(str(error))[:160])
+    except OSError as error:
+        return Classified(path, FileKind.UNKNOWN, why=f"cannot be read ({clean_line(error.strerror or '')})")
     found = _by_content(path.with_suffix(""), inner) if inner else Classified(path, FileKind.UNKNOWN)
-    if found.kind in (FileKind.GPU_DUMP, FileKind.CORE) and packing == "xz":
-        return Classified(path, found.kind, packed=True)
+    if found.kind in (FileKind.GPU_DUMP, FileKind.CORE):
+        return Classified(path, found.kind, packing=packing)
     # Their readers take the layer off themselves.
     if found.kind is FileKind.REPORT and packing in ("gzip", "xz"):
         return Classified(path, FileKind.REPORT)

@@ -8,7 +8,7 @@ from pathlib import Path
 from ladder_backends.case.classify import Classified, FileKind, classify
 from ladder_backends.case.model import Case, Opened, Part, Role, SourcePart
 from ladder_backends.case.reader import read_case
-from ladder_backends.case.unpack import unpack_part, unpack_xz
+from ladder_backends.case.unpack import unpack_file, unpack_part
 from ladder_backends.errors import LadderError, TargetInvalid
 from ladder_backends.text import clean_line
 
@@ -60,7 +60,7 @@ def _at_most_one(found: Sequence[Classified], kind: FileKind) -> None:
 
 def plain_file(one: Classified) -> Path:
     """The file itself, or its unpacked content where it is packed."""
-    return unpack_xz(one.path) if one.packed else one.path
+    return unpack_file(one.path, one.packing) if one.packing else one.path
 
 
 def _take_case(opened: Opened, file: Path, *, alone: bool) -> None:

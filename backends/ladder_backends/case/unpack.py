@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import lzma
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import IO
 
 from ladder_backends.case.bounds import MAX_PART_BYTES, MAX_UNPACKED_DUMP_BYTES
 from ladder_backends.case.model import Case, Part
+from ladder_backends.case.packing import SUFFIXES, Broken, unpacked, without_xz
 from ladder_backends.errors import CaseInvalid, LadderError, TargetInvalid
 from ladder_backends.paths import cache_dir
 from ladder_backends.text import clean_line
@@ -20,7 +20,6 @@ from ladder_backends.whole_file import writing_whole
 
 _CHUNK = 1 << 20
 _XZ_SUFFIX = ".xz"
-_DECODER_MEMORY = 512 << 20
 
 
 def unpack_part(case: Case, part: Part) -> Path:
@@ -39,43 +38,47 @@ def unpack_part(case: Case, part: Part) -> Path:
         with zipfile.ZipFile(case.file) as archive, archive.open(part.name) as member, _writing(target) as out:
             digest = hashlib.sha256()
             chunks = _measured(member, digest, min(part.size, MAX_PART_BYTES))
-            for chunk in _without_xz(chunks) if packed else chunks:
+            for chunk in _bounded(without_xz(chunks)) if packed else chunks:
                 out.write(chunk)
             if digest.hexdigest() != part.sha256:
                 raise CaseInvalid(what, f"the part {part.name!r} does not have the digest that its table gives")
-    except _Broken as error:
+    except Broken as error:
         raise CaseInvalid(what, f"the part {part.name!r} {error}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError) as error:
         raise CaseInvalid(what, f"the part {part.name!r} does not unpack") from error
     return target
 
 
-def unpack_xz(file: Path) -> Path:
-    """A compressed dump as a plain file in the cache.
+def unpack_file(file: Path, packing: str) -> Path:
+    """A compressed dump or core as a plain file in the cache.
+
+    Args:
+        file: What is packed.
+        packing: As `packing_of` names it.
 
     Raises:
-        TargetInvalid: It is damaged or too large.
+        TargetInvalid: It is damaged or too large, or the program that unpacks it is missing.
         LadderError: The cache cannot be written.
     """
     try:
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            target = _place(digest, file.name.removesuffix(_XZ_SUFFIX))
-            if target.exists():
-                return target
-            stream.seek(0)
-            with _writing(target) as out:
-                for chunk in _without_xz(iter(lambda: stream.read(_CHUNK), b"")):
-                    out.write(chunk)
-    except _Broken as error:
+        target = _place(digest, file.name.removesuffix(SUFFIXES[packing]))
+        if target.exists():
+            return target
+        with _writing(target) as out:
+            for chunk in unpacked(file, packing, MAX_UNPACKED_DUMP_BYTES):
+                out.write(chunk)
+    except Broken as error:
         raise TargetInvalid(f"{clean_line(file.name)} cannot be opened", f"it {error}") from error
     except OSError as error:
         raise TargetInvalid(f"{clean_line(str(file))} cannot be read", error.strerror or "") from error
     return target
 
 
-class _Broken(Exception):
-    """Packed content that cannot be taken as it is; the text is a clause without its subject."""
+def unpack_xz(file: Path) -> Path:
+    """`unpack_file` of an xz layer."""
+    return unpack_file(file, "xz")
 
 
 def _place(digest: str, name: str) -> Path:
@@ -87,31 +90,18 @@ def _measured(stream: IO[bytes], digest: hashlib._Hash, limit: int) -> Iterator[
     while chunk := stream.read(_CHUNK):
         taken += len(chunk)
         if taken > limit:
-            raise _Broken("is longer than its table says")
+            raise Broken("is longer than its table says")
         digest.update(chunk)
         yield chunk
 
 
-def _without_xz(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    decoder = lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_DECODER_MEMORY)
+def _bounded(chunks: Iterator[bytes]) -> Iterator[bytes]:
     given = 0
-    try:
-        for chunk in chunks:
-            if decoder.eof:
-                raise _Broken("has something behind its end")
-            piece = decoder.decompress(chunk, _CHUNK)
-            while True:
-                given += len(piece)
-                if given > MAX_UNPACKED_DUMP_BYTES:
-                    raise _Broken(f"unpacks to more than {MAX_UNPACKED_DUMP_BYTES >> 30} GiB")
-                yield piece
-                if decoder.eof or decoder.needs_input:
-                    break
-                piece = decoder.decompress(b"", _CHUNK)
-    except lzma.LZMAError as error:
-        raise _Broken(f"does not decompress ({error})") from error
-    if not decoder.eof:
-        raise _Broken("is cut short")
+    for chunk in chunks:
+        given += len(chunk)
+        if given > MAX_UNPACKED_DUMP_BYTES:
+            raise Broken(f"unpacks to more than {MAX_UNPACKED_DUMP_BYTES >> 30} GiB")
+        yield chunk
 
 
 @contextlib.contextmanager

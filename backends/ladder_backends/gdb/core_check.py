@@ -6,12 +6,10 @@ import os
 import struct
 from pathlib import Path
 
-from ladder_backends.case.classify import XZ_MAGIC
+from ladder_backends.case.packing import packing_of
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, PT_LOAD, read_segments
 from ladder_backends.text import clean_line
-
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def check_core(core: Path) -> list[str]:
@@ -37,8 +35,8 @@ def check_core(core: Path) -> list[str]:
         raise TargetInvalid(
             f"cannot open {shown}", "it is empty (0 bytes)", "look at `ulimit -c` and the disk, then crash again"
         )
-    if head.startswith((XZ_MAGIC, _ZSTD_MAGIC, b"\x1f\x8b")):
-        raise TargetInvalid(f"cannot open {shown}", "it is compressed", "unpack it first")
+    if packing := packing_of(head):
+        raise TargetInvalid(f"cannot open {shown}", f"it is compressed ({packing})", "unpack it first")
     if not head.startswith(ELF_MAGIC):
         raise TargetInvalid(f"cannot open {shown}", "it is no core file (no ELF file)", "name a core file")
     if len(head) < 64:
