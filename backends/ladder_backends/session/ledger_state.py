@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ladder_backends.model.ledger import LedgerEntry
+if TYPE_CHECKING:
+    from ladder_backends.model.ledger import LedgerEntry
 
 
 @dataclass(slots=True)

@@ -8,11 +8,11 @@ from ladder_backends.model.frame import file_name
 from ladder_backends.session.state import Change, DebugState, Run
 from ladder_backends.text import clean_line
 from ladder_tui.actions import key_of
-from ladder_tui.screens.choice import Option
 
 if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.ladder import Ladder
+    from ladder_tui.screens.choice import Option
 
 
 class RebuildOffer:
@@ -43,6 +43,8 @@ class RebuildOffer:
 
 def ways_to_start(ladder: Ladder, debug: DebugState) -> tuple[tuple[Option, ...], str]:
     """How the program that stands can be started again, and the `file:line` where it stands, as that is now."""
+    from ladder_tui.screens.choice import Option
+
     options = [Option("r", "start again", "start", also="y"), Option("n", "stay here", "")]
     place = debug.place
     now = ladder.place_now(place) if place is not None and debug.build.program is not None else None
