@@ -45,6 +45,17 @@ async def test_advance_runs_to_the_cursors_line(segfault: Any, control: ControlD
         assert segfault.active.asked[-1] == ("resume", StepKind.ADVANCE, "/src/segfault.c:6")
 
 
+async def test_a_key_typed_right_behind_a_line_is_a_command(
+    segfault: Any, control: ControlDouble, show: Any
+) -> None:
+    async with show(segfault) as view:
+        await view.burst("g2⏎an", **{"⏎": "enter"})
+        assert segfault.active.asked == [
+            ("resume", StepKind.ADVANCE, "/src/segfault.c:2"),
+            ("resume", StepKind.NEXT),
+        ]
+
+
 async def test_jump_asks_first(segfault: Any, control: ControlDouble, show: Any) -> None:
     async with show(segfault) as view:
         await view.press("down", "J")
@@ -198,3 +209,13 @@ async def test_a_second_ctrl_c_offers_to_stop_it_hard(segfault: Any, control: Co
         segfault.active.state.capabilities &= ~Capability.PROCESS
         await view.press("ctrl+c", "ctrl+c")
         assert "stop it hard" not in view.text()
+
+
+async def test_a_third_ctrl_c_interrupts_again_and_keeps_the_offer(
+    segfault: Any, control: ControlDouble, show: Any
+) -> None:
+    segfault.active.state.run = Run.RUNNING
+    async with show(segfault) as view:
+        await view.press("ctrl+c", "ctrl+c", "ctrl+c")
+        assert "stop it hard" in view.text()
+        assert segfault.active.asked.count(("interrupt",)) == 2

@@ -265,6 +265,9 @@ class LadderApp(App[int]):
             self.workspace.action_interrupt()
         elif isinstance(self.screen, StartScreen):
             self.screen.say("nothing runs; q quits")
+        elif self.screen is self._waits_for_stop:
+            # Pressed once more than it took to open the offer.
+            self._more("interrupt")
         else:
             self.pop_screen()
 

@@ -87,6 +87,10 @@ class Prompt(LineView):
         """Text, an editor's keys, Enter and Esc; nothing goes further."""
         event.stop()
         event.prevent_default()
+        if not self.display:
+            # Typed ahead, before the line was given: it is meant for the view that has the keys now.
+            self.app.post_message(events.Key(event.key, event.character))
+            return
         if event.key == "enter":
             give, text = self._give, self._editor.text
             self.close()
