@@ -22,6 +22,7 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from ladder_backends.debugger.contract import Capability
+from ladder_backends.debugger.target import CoreTarget
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
@@ -163,6 +164,7 @@ class LadderApp(App[int]):
     async def _open(self) -> None:
         assert self._opening is not None
         await self._opening(self.ladder)
+        self._ask_for_program()
 
     def _show_start(self, failure: str = "", *, picks_process: bool = False) -> None:
         from ladder_tui.screens.start import StartScreen
@@ -179,6 +181,16 @@ class LadderApp(App[int]):
             await opening.open_and_remember(self.ladder)
         except LadderError as error:
             self._show_start(error.line())
+        else:
+            self._ask_for_program()
+
+    def _ask_for_program(self) -> None:
+        """A core was opened whose program was not found: the user may know where it is."""
+        session = self.ladder.active
+        if session is not None and isinstance(session.target, CoreTarget):
+            from ladder_tui.screens.core_program import ask_for_program
+
+            ask_for_program(self.workspace)
 
     async def on_unmount(self) -> None:
         """Forget what is under way and end the engines: launched programs with them, attached ones live on."""

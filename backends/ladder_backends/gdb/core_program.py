@@ -128,6 +128,15 @@ def mismatch(program: Path, facts: HostCore) -> str:
     return f"{name} may not match the core: it {has}, and {theirs} of the core {short(facts.build_id)}"
 
 
+def difference(core: Path, program: Path) -> str:
+    """`mismatch` of two files; reads them, so not on an event loop.
+
+    Raises:
+        OSError: The core cannot be read.
+    """
+    return mismatch(program, read_host_core(core))
+
+
 def library_faults(facts: HostCore) -> str:
     """Which libraries are here in other builds or not at all, in one line; empty where all are as they were."""
     other: list[str] = []

@@ -110,6 +110,8 @@ class Ladder:
         target = target if debugger else choice.target
         if self.non_stop and name == "gdb" and isinstance(target, LaunchTarget):
             target = replace(target, non_stop=True)
+        if isinstance(target, CoreTarget):
+            target = replace(target, folders=tuple(Path(root) for root in self._roots(target.core)))
         if isinstance(target, GpuDumpTarget):
             self._dump = target
             engine = await self._dump_engine()
