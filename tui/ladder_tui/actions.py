@@ -406,6 +406,8 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     if needs & Need.RESTING and debug.run is Run.RUNNING:
         return f"the target runs already; {key_of('run.interrupt')} stops it"
     if needs & Need.PROCESS and not able & Capability.PROCESS:
+        if debug.provenance is Provenance.RECORDING:
+            return "a recording has no process"
         return "a dump has no process" if debug.run is Run.DUMP else "this target has no process that is held"
     if needs & Need.ALIVE and debug.run not in (Run.RUNNING, Run.STOPPED):
         return "no program runs"

@@ -86,7 +86,9 @@ class GdbDebugger(GdbDialect):
         self.source_files = GdbSourceFiles(self)
         self.threads = GdbThreads(self, self.events)
         self._mappings = Mappings(self, self.events.process_key)
-        self.process = self._held = GdbProcess(self, self.events)
+        self._held = GdbProcess(self, self.events)
+        # What a recording tells of processes is of another time and another machine.
+        self.process = self._held if provenance is Provenance.ENGINE else None
         self.values = GdbValues(self)
         self.python = GdbPythonTarget(self)
 
@@ -164,7 +166,7 @@ class GdbDebugger(GdbDialect):
             await self.start()
             await self._read_symbols(ProgramFacts(target.program))
             self._stop_at_main = target.stop_at_main
-            self.capabilities = _CONTROL | Capability.PROGRAM_TERMINAL
+            self.capabilities = (_CONTROL | Capability.PROGRAM_TERMINAL) & ~Capability.PROCESS
             return
         facts = check_program(target.program)
         settings = LaunchSettings(target.arguments, dict(target.environment), target.directory, target.stdin)
