@@ -16,7 +16,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.python_frames import Interpreter, snapshot, spy
 from ladder_backends.python_frames.py_bt import script_for
-from ladder_backends.session import python_stack
+from ladder_backends.session import python_reading
 from ladder_backends.session.python_json import snapshot_json, woven_json, woven_lines
 from ladder_backends.session.state import Run
 
@@ -237,7 +237,7 @@ async def test_without_py_spy_pythons_own_script_stands_in(stack, layers, monkey
 
 async def test_a_script_that_is_slow_runs_only_when_asked_for(stack, layers, monkeypatch) -> None:
     monkeypatch.setenv("LADDER_PY_SPY", "/no/such/py-spy")
-    monkeypatch.setattr(python_stack, "_SCRIPT_CHEAP", -1.0)
+    monkeypatch.setattr(python_reading, "_SCRIPT_CHEAP", -1.0)
     if script_for(Interpreter(sys.executable, f"3.{sys.version_info.minor}"))[0] is None:
         pytest.skip("this Python brings no script for gdb")
     await stack.run(Path(sys.executable), layers, "crash")

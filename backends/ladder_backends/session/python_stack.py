@@ -10,39 +10,28 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
+from ladder_backends.debugger.target import Target
 from ladder_backends.errors import EngineError, LadderError
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding
 from ladder_backends.model.events import EngineExited, Event, TargetExited
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.session.python_reading import PythonReading
 from ladder_backends.session.state import Change, DebugState, Run
 
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets.python_target import ThreadNumbers
     from ladder_backends.model.python_stack import PythonFrame, PythonRow, PythonSnapshot, PythonThread, WovenStack
-    from ladder_backends.python_frames.detect import Interpreter
     from ladder_backends.session.follower import Follower
     from ladder_backends.session.notifier import Notifier
 
 AFTER_STOP = 0.12
 """Seconds after a stop before its Python frames are read: a further step within them makes that needless."""
-
-_SCRIPT_DEADLINE = 20.0
-"""Seconds for CPython's script in the engine, which is deaf meanwhile, where a person has asked for it."""
-
-_SCRIPT_PATIENCE = 2.0
-"""The same at a stop."""
-
-_SCRIPT_CHEAP = 0.3
-"""Seconds up to which the script may have taken last for it to run again at a stop without being asked for."""
 
 _MOST_NATIVE = (256, 1_024)
 """Native frames that are read to find a place for every Python frame, first and last."""
@@ -65,7 +54,6 @@ class PythonStack:
         self._state = state
         self._follower = follower
         self._notifier = notifier
-        self._target = target
         self._asking: asyncio.Task[None] | None = None
         self._reading: asyncio.Task[None] | None = None
         self._moment: object = None
@@ -73,10 +61,7 @@ class PythonStack:
         self._thread: PythonThread | None = None
         self._loops: tuple[str, ...] = ()
         self._exact = False
-        self._script_took = 0.0
-        self._by_hand = False
-        self._folder: Path | None = None
-        self._numbers: dict[int | None, ThreadNumbers] = {}
+        self._from = PythonReading(state, lambda: follower.debugger, target)
         # Before any screen: those see a stack and what is woven into it as one.
         notifier.subscribe(self._changed)
 
@@ -93,12 +78,12 @@ class PythonStack:
     def take(self, event: Event) -> None:
         """A process that ends takes its threads' numbers with it, also where another one follows at once."""
         if isinstance(event, TargetExited | EngineExited):
-            self._numbers.clear()
+            self._from.forget()
 
     def cancel(self) -> None:
         """Ask nothing more, and forget what was read."""
         self._clear()
-        self._numbers.clear()
+        self._from.forget()
 
     def _changed(self, change: Change) -> None:
         if not change & _LOOKED_AT:
@@ -183,7 +168,7 @@ class PythonStack:
                 else "this engine has no Python frames"
             )
         else:
-            self._by_hand = True
+            self._from.by_hand = True
             self._asking = task = asyncio.get_running_loop().create_task(self._read(self._moment))
             await asyncio.wait([task])
             if not task.cancelled() and (error := task.exception()) is not None:
@@ -215,7 +200,7 @@ class PythonStack:
 
     async def _follow(self, moment: object) -> None:
         await asyncio.sleep(AFTER_STOP)
-        self._by_hand = False
+        self._from.by_hand = False
         try:
             await self._read(moment)
         except EngineError:
@@ -225,7 +210,7 @@ class PythonStack:
     async def _read(self, moment: object) -> None:
         told = self._state.python
         try:
-            snapshot, numbers = await self._snapshot(variables=False)
+            snapshot, numbers = await self._from.snapshot(variables=False)
         except LadderError as error:
             if self._is(moment):
                 told.woven, self._thread = None, None
@@ -278,85 +263,6 @@ class PythonStack:
             frames = await self._follower.debugger.frames(0, count)
         return frames
 
-    async def _snapshot(self, *, variables: bool) -> tuple[PythonSnapshot | None, ThreadNumbers]:
-        """The process's Python threads by the best source there is; None where it runs no Python."""
-        from ladder_backends.python_frames import PythonUnreadable, interpreter_of, snapshot, snapshot_of_core
-        from ladder_backends.python_frames.plumbing import is_loop
-
-        numbers = await self._thread_numbers()
-        target = self._target()
-        loops = any(is_loop(frame) for frame in self._state.frames.frames)
-        interpreter: Interpreter | None = None
-        try:
-            if isinstance(target, CoreTarget):
-                interpreter = await self._interpreter_of_core()
-                if interpreter is None and not loops:
-                    return None, numbers
-                return await snapshot_of_core(target.core, variables=variables), numbers
-            pid = _process_of(numbers.os_thread) if isinstance(target, LaunchTarget | AttachTarget) else None
-            if pid is None:
-                return None, numbers
-            interpreter = await asyncio.to_thread(interpreter_of, pid)
-            if interpreter is None and not loops:
-                return None, numbers
-            self._folder = Path(f"/proc/{pid}/cwd")
-            return await snapshot(pid, variables=variables), numbers
-        except PythonUnreadable as unreadable:
-            if interpreter is None:
-                raise
-            return await self._by_script(interpreter, numbers, unreadable), numbers
-
-    async def _thread_numbers(self) -> ThreadNumbers:
-        """The numbers of the focused thread; the engine is asked once for each."""
-        facet, focus = self._follower.debugger.python, self._state.focus
-        assert facet is not None
-        thread = focus.index("thread") if focus is not None else None
-        numbers = self._numbers.get(thread)
-        if numbers is None:
-            numbers = self._numbers[thread] = await facet.thread_numbers()
-        return numbers
-
-    async def _interpreter_of_core(self) -> Interpreter | None:
-        from ladder_backends.python_frames.detect import interpreter_among
-
-        facet, target = self._follower.debugger.python, self._target()
-        assert facet is not None
-        images = list(await facet.images())
-        if isinstance(target, CoreTarget) and target.executable is not None:
-            images.append(str(await asyncio.to_thread(target.executable.resolve)))
-        images += [frame.module for frame in self._state.frames.frames if frame.module]
-        return interpreter_among(images)
-
-    async def _by_script(
-        self, interpreter: Interpreter, numbers: ThreadNumbers, unreadable: LadderError
-    ) -> PythonSnapshot:
-        """The focused thread by CPython's own script in gdb; what py-spy lacked is the reason where that fails."""
-        from ladder_backends.model.python_stack import PythonSnapshot, PythonThread
-        from ladder_backends.python_frames.py_bt import frames_of, script_for
-
-        facet = self._follower.debugger.python
-        assert facet is not None
-        script, _ = await asyncio.to_thread(script_for, interpreter)
-        if script is None:
-            raise unreadable
-        if self._script_took > _SCRIPT_CHEAP and not self._by_hand:
-            unreadable.why += f"; py-bt took {self._script_took:.1f} s and is asked by key only"
-            raise unreadable
-        begun = time.monotonic()
-        try:
-            deadline = _SCRIPT_DEADLINE if self._by_hand else _SCRIPT_PATIENCE
-            frames, lost = frames_of(await facet.backtrace(script, deadline))
-        except EngineError:
-            raise unreadable from None
-        finally:
-            self._script_took = time.monotonic() - begun
-        if not frames:
-            if lost:
-                unreadable.why += "; py-bt cannot read this optimised Python either"
-            raise unreadable
-        thread = PythonThread(numbers.os_thread, numbers.pthread, "", False, frames)
-        return PythonSnapshot((thread,), "py-bt", self._script_took)
-
     # -- selecting
 
     async def select(self, row: PythonRow) -> None:
@@ -385,7 +291,7 @@ class PythonStack:
         frame: PythonFrame | None = row.frame if row.frame.variables is not None else None
         try:
             if frame is None:
-                snapshot, numbers = await self._snapshot(variables=True)
+                snapshot, numbers = await self._from.snapshot(variables=True)
                 frame = _same(snapshot, numbers, row)
             if frame is None or frame.variables is None:
                 window = replace(window, note="the frame is gone: it moved while it was read")
@@ -403,8 +309,8 @@ class PythonStack:
     def _place(self, frame: PythonFrame) -> Place:
         """Where a Python frame's line lies; a relative name is relative to where the process is."""
         full = frame.file if frame.file.startswith("/") else ""
-        if not full and self._folder is not None and not frame.file.startswith("<"):
-            candidate = os.path.realpath(self._folder / frame.file)
+        if not full and self._from.folder is not None and not frame.file.startswith("<"):
+            candidate = os.path.realpath(self._from.folder / frame.file)
             full = candidate if os.path.isfile(candidate) else ""
         return Place(frame.file, max(1, frame.line), full)
 
@@ -417,18 +323,6 @@ def python_line_words(binding: BreakpointBinding) -> str:
     if binding.state is not BindingState.PENDING or _PYTHON_LINE.search(binding.intent.location) is None:
         return ""
     return "; a line of plain Python is never stopped at: break in the C function that it calls"
-
-
-def _process_of(os_thread: int | None) -> int | None:
-    """The process of a kernel thread of this machine (`Tgid` of proc(5)), or None."""
-    if os_thread is None:
-        return None
-    try:
-        text = Path(f"/proc/{os_thread}/status").read_text("utf-8", "backslashreplace")
-    except OSError:
-        return None
-    told = next((line.split()[1] for line in text.splitlines() if line.startswith("Tgid:")), "")
-    return int(told) if told.isdecimal() else None
 
 
 def _holder(snapshot: PythonSnapshot, thread: PythonThread) -> str:
