@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 
 import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
+from ladder_backends.gdb.breakpoint_rows import binding_of, gathered, intent_of, row_in
+from ladder_backends.mi.parse import parse
+from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.breakpoint import BindingState, BreakpointIntent, BreakpointKind
 from ladder_backends.model.events import BreakpointsChanged, LogWritten, TargetExited, TargetStopped
 
@@ -359,3 +363,85 @@ async def test_breakpoints_are_set_while_the_target_runs(watched, compiled) -> N
     assert stop.reason == "breakpoint-hit"
     assert stop.frame.place.line == line
     assert watched.all(BreakpointsChanged)
+
+
+@pytest.mark.parametrize("interpreter", ["mi2", "mi3", "mi4"])
+def test_every_version_of_the_interface_tells_the_same_of_a_template(gdb, compiled, interpreter) -> None:
+    asked = (
+        "-break-insert -f twice",
+        '-break-commands 1 "silent" "print value"',
+        "-break-list",
+        "-break-watch counter",
+    )
+    told = subprocess.run(
+        [gdb, "-nx", "-q", f"--interpreter={interpreter}", compiled("breaks")],
+        input="\n".join((*asked, "-gdb-exit", "")).encode(),
+        capture_output=True,
+        timeout=30,
+        check=False,
+    ).stdout.splitlines()
+    records = [parse(line) for line in told if line.startswith((b"^done,bkpt", b"^done,BreakpointTable"))]
+    if not records:
+        pytest.skip(f"this gdb has no {interpreter}")
+    made, listed = records
+    assert isinstance(made, ResultRecord)
+    assert isinstance(listed, ResultRecord)
+    binding = binding_of(BreakpointIntent(1, "twice"), row_in(made.results))
+    assert [each.number for each in binding.locations] == ["1.1", "1.2", "1.3"]
+    row = gathered(list(listed.results["BreakpointTable"]["body"]))
+    binding = binding_of(intent_of(BreakpointIntent(1, "twice"), row, binding), row)
+    assert len(binding.locations) == 3
+    assert binding.intent.commands == ("silent", "print value")
+    assert any(line.startswith(b"^done,wpt={") for line in told)
+
+
+async def test_a_place_is_watched_whatever_frame_it_was_named_in(breaks) -> None:
+    put = breaks.debugger.set_breakpoint
+    await put(BreakpointIntent(1, "breaks.cpp:23", temporary=True))
+    await go(breaks, StepKind.RUN)
+    watch = await put(BreakpointIntent(2, "-location counter", kind=BreakpointKind.WRITE, condition="counter > 2"))
+    assert (watch.state, watch.intent.id, watch.intent.location) == (BindingState.SET, 2, "-location counter")
+    assert (await go(breaks)).description == "-location counter: 2 → 3"
+    bad = await put(BreakpointIntent(3, "-location no_such", kind=BreakpointKind.WRITE))
+    assert bad.state is BindingState.PENDING
+
+
+async def test_commands_are_set_while_the_console_asks_for_others(breaks) -> None:
+    binding = await breaks.debugger.set_breakpoint(BreakpointIntent(1, "compute"))
+    await breaks.debugger.console("commands 1")
+    await breaks.debugger.change_breakpoint(binding, replace(binding.intent, commands=("print n", "print n + 1")))
+    other = await breaks.debugger.set_breakpoint(BreakpointIntent(2, "thrower", commands=("bt",)))
+    assert other.intent.commands == ("bt",)
+    await breaks.debugger.console("print total")
+    assert listed(breaks)[0].intent.commands == ("print n", "print n + 1")
+    await breaks.debugger.console("end")
+    await breaks.until(lambda: listed(breaks)[0].intent.commands == ("print total",))
+
+
+async def test_processes_held_after_a_fork_have_places_of_their_own(breaks) -> None:
+    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "main"))
+    await breaks.debugger.cli("set detach-on-fork off")
+    await breaks.debugger.set_breakpoint(BreakpointIntent(2, "fork", kind=CATCH))
+    await go(breaks, StepKind.RUN)
+    assert (await go(breaks)).reason == "fork"
+    await breaks.debugger.resume(StepKind.NEXT)
+    await breaks.until(lambda: len(listed(breaks)[0].locations) == 2)
+    first, second = listed(breaks)[0].locations
+    assert {first.process, second.process} == {"i1", "i2"}
+    await breaks.debugger.enable_location(second.number, False)
+    assert [each.enabled for each in listed(breaks)[0].locations] == [True, False]
+
+
+async def test_a_breakpoint_is_set_while_a_line_is_stepped_over_for_long(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("one_line"), stop_at_main=True))
+    await watched.debugger.resume(StepKind.RUN)
+    stop = await watched.next(TargetStopped)
+    source = compiled.source("one_line").read_text().splitlines()
+    while "for" not in source[stop.frame.place.line - 1]:
+        await watched.debugger.resume(StepKind.NEXT)
+        stop = await watched.next(TargetStopped)
+    await watched.debugger.resume(StepKind.NEXT)
+    binding = await watched.debugger.set_breakpoint(BreakpointIntent(1, f"one_line.c:{stop.frame.place.line + 1}"))
+    assert binding.state is BindingState.SET
+    await watched.debugger.interrupt()
+    assert (await watched.next(TargetStopped)).description == "interrupted"

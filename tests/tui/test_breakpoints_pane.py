@@ -76,7 +76,7 @@ def test_rows_tell_number_kind_place_state_and_options() -> None:
         "  5 ○ catch  throw  off",
         "  6 ◌ break  later.c:3  pending: no loaded module has it yet  once, then gone",
         "112 ◈ rwatch wide  software watch: slow",
-        "  8 ◐ break  segfault.c:5  moved: moved from 3 to 5: same text",
+        "  8 ◐ break  segfault.c:5  moved from 3 to 5: same text",
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ladder_backends.gdb.log_points import message_of_script
@@ -28,6 +28,21 @@ _KINDS = {
 }
 SLOW = "software watch: the program is stepped, and runs a thousand times slower"
 _LIBRARY = re.compile(r"(?:load|unload) of library(?: matching (?P<name>.*))?$")
+
+
+def row_in(results: Mapping[str, Value]) -> Mapping[str, Value] | None:
+    """The `bkpt` tuple of a record, with its locations in it; None where there is none."""
+    first = results.get("bkpt")
+    return gathered([first, *rows_of(results.get(""))]) if isinstance(first, dict) else None
+
+
+def gathered(rows: Sequence[Mapping[str, Value]]) -> Mapping[str, Value] | None:
+    """A breakpoint and its locations as one row: the oldest form gives these beside it, without a name."""
+    if not rows:
+        return None
+    first = rows[0]
+    beside: list[Value] = [dict(row) for row in rows[1:] if "." in text_of(row.get("number"))]
+    return {**first, "locations": beside} if beside and "locations" not in first else first
 
 
 def line_of(location: str) -> int | None:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from ladder_backends.errors import CommandFailed
+from ladder_backends.gdb.breakpoint_rows import gathered, row_in
 from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.gdb.log_points import LogPoints, MessageInvalid
 from ladder_backends.gdb.questions import Engine
@@ -26,7 +27,8 @@ MOST_FUNCTIONS = 500
 """Functions that a regular expression may name."""
 
 _WATCH_OPTION = {BreakpointKind.WRITE: "", BreakpointKind.READ: " -r", BreakpointKind.ACCESS: " -a"}
-_CATCH_COMMANDS = {"throw": "throw", "catch": "catch", "rethrow": "rethrow", "load": "load", "unload": "unload"}
+_WATCH_WORD = {BreakpointKind.WRITE: "watch", BreakpointKind.READ: "rwatch", BreakpointKind.ACCESS: "awatch"}
+_CATCH_COMMANDS = frozenset({"throw", "catch", "rethrow", "load", "unload"})
 _NOT_HERE = ("No symbol", "No frame", "no frame", "No registers", "not available", "No thread selected")
 _TOO_WIDE = "cannot be implemented with read/access watchpoint"
 
@@ -104,10 +106,8 @@ class BreakpointSetting:
             command = f"-dprintf-insert {options} {mi_string(intent.location)} {message}"
         self._told.log.clear()
         answer = await self._engine.command(command, deadline=SET_DEADLINE)
-        told = answer.results.get("bkpt")
-        # The oldest form gives the locations beside their breakpoint rather than in it.
-        row = _gathered(told) if isinstance(told, list) else told
-        if not isinstance(row, Mapping):
+        row = row_in(answer.results)
+        if row is None:
             return BreakpointBinding(intent, BindingState.FAILED, why="the engine's answer names no breakpoint")
         why = self._told.log[-1].rstrip(".") if self._told.log else ""
         binding = self._table.bind(intent, row, why)
@@ -122,6 +122,9 @@ class BreakpointSetting:
     async def _set_watch(self, intent: BreakpointIntent) -> BreakpointBinding:
         command = f"-break-watch{_WATCH_OPTION[intent.kind]} {mi_string(intent.location)}"
         try:
+            if intent.location.startswith("-l"):
+                # A watch of a place rather than of an expression is known to the command line only.
+                return await self._typed(intent, f"{_WATCH_WORD[intent.kind]} {intent.location}")
             answer = await self._engine.command(command, deadline=SET_DEADLINE)
         except CommandFailed as refused:
             if not any(words in refused.what for words in _NOT_HERE):
@@ -137,7 +140,6 @@ class BreakpointSetting:
 
     async def _set_catch(self, intent: BreakpointIntent) -> BreakpointBinding:
         kind, _, rest = intent.location.partition(" ")
-        before = {binding.number for binding in self._table.bindings}
         answer: ResultRecord | None = None
         if kind in _CATCH_COMMANDS and (rest or kind in ("throw", "catch", "rethrow")):
             pattern = f" -r {mi_string(rest)}" if kind in ("throw", "catch", "rethrow") and rest else ""
@@ -148,18 +150,27 @@ class BreakpointSetting:
                 if refused.code != "undefined-command" and "Undefined MI command" not in refused.what:
                     raise
         if answer is None:
-            line = clean_line(f"catch {intent.location}")
-            self._table.expect(intent)
-            try:
-                await self._engine.command(f"-interpreter-exec console {mi_string(line)}", deadline=SET_DEADLINE)
-            finally:
-                self._table.expect(None)
-            number = next((one.number for one in self._table.bindings if one.number not in before), "")
-        else:
-            row = answer.results.get("bkpt")
-            number = str(row.get("number", "")) if isinstance(row, dict) else ""
+            return await self._typed(intent, f"catch {intent.location}")
+        row = answer.results.get("bkpt")
+        return await self._made(intent, str(row.get("number", "")) if isinstance(row, dict) else "")
+
+    async def _typed(self, intent: BreakpointIntent, line: str) -> BreakpointBinding:
+        """Have the engine's command line make what the machine interface has no command for."""
+        before = {binding.number for binding in self._table.bindings}
+        self._table.expect(intent)
+        try:
+            await self._engine.command(
+                f"-interpreter-exec console {mi_string(clean_line(line))}", deadline=SET_DEADLINE
+            )
+        finally:
+            self._table.expect(None)
+        return await self._made(
+            intent, next((one.number for one in self._table.bindings if one.number not in before), "")
+        )
+
+    async def _made(self, intent: BreakpointIntent, number: str) -> BreakpointBinding:
         if not number:
-            return BreakpointBinding(intent, BindingState.FAILED, why="the engine's answer names no catchpoint")
+            return BreakpointBinding(intent, BindingState.FAILED, why="the engine's answer names no number")
         self._table.bind(intent, await self._row(number) or {"number": number})
         return await self._completed(number, intent)
 
@@ -235,10 +246,7 @@ class BreakpointSetting:
         answer = await self._engine.command(f"-break-info {number}")
         table = answer.results.get("BreakpointTable")
         body = table.get("body") if isinstance(table, dict) else None
-        rows = list(rows_of(body)) if isinstance(body, list) else []
-        if isinstance(body, dict):
-            rows = [row for row in body.values() if isinstance(row, dict)]
-        return _gathered(rows) if rows else None
+        return gathered(list(rows_of(body)))
 
     # -- later
 
@@ -246,9 +254,9 @@ class BreakpointSetting:
         """Make a breakpoint what `intent` says; a refusal is a FAILED binding, and nothing has changed then."""
         before = binding.intent
         if not binding.number:
-            self._table.forget(before)
+            was_kept = self._table.forget(before)
             made = await self.set(intent)
-            if made.state is BindingState.FAILED:
+            if made.state is BindingState.FAILED and was_kept:
                 self._table.keep(before, binding.why)
             return made
         if _is_another(before, intent):
@@ -352,15 +360,6 @@ def _differences(number: str, before: BreakpointIntent, after: BreakpointIntent)
     if after.enabled != before.enabled or (not after.enabled and len(commands) and "enable " in commands[-1]):
         commands.append(f"-break-{'enable' if after.enabled else 'disable'} {number}")
     return commands
-
-
-def _gathered(rows: list[Value] | list[Mapping[str, Value]]) -> Mapping[str, Value] | None:
-    """One row of a breakpoint and of its locations that stand behind it."""
-    told = [row for row in rows if isinstance(row, Mapping)]
-    if not told:
-        return None
-    first, rest = told[0], [dict(row) for row in told[1:] if "." in str(row.get("number", ""))]
-    return {**first, "locations": list(rest)} if rest and "locations" not in first else first
 
 
 def _plain(why: str) -> str:

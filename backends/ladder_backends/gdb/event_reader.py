@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from ladder_backends.gdb.breakpoint_limits import why_not_inserted
+from ladder_backends.gdb.breakpoint_rows import row_in
 from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.gdb.history import HistoryWords
 from ladder_backends.gdb.log_points import PARAMETER
@@ -45,6 +46,7 @@ from ladder_backends.text import clean, decode
 
 _LOG_LINES = 20
 
+_EXECUTES = " is executing new program: "
 _KEEPS_LAYOUT = "Error disabling address space randomization"
 _HARMLESS = EngineNotice(
     "addresses differ from run to run: this container does not let the engine switch that off", "information"
@@ -152,6 +154,8 @@ class EventReader:
             if line.strip():
                 kept.append(line)
                 self._history.hear(line)
+                if _EXECUTES in line:
+                    self.processes.strayed = True
                 if record.kind == "&" and line.startswith("warning: ") and not _is_noise(line):
                     self._emit(EngineNotice(line))
 
@@ -305,14 +309,16 @@ class EventReader:
             self._emit(LogWritten(int(intent), text))
 
     def _breakpoint(self, results: Mapping[str, Value]) -> None:
-        row = results.get("bkpt")
-        if not isinstance(row, dict) or text_of(row.get("number")) in self.own_stops:
+        row = row_in(results)
+        if row is None or text_of(row.get("number")) in self.own_stops:
             return
         if self.breakpoints.update(row):
             self._emit(BreakpointsChanged(self.breakpoints.bindings))
 
     def hear_console(self, text: str) -> None:
         """Take what the command line wrote: some words that belong to a stop come there alone."""
+        if _EXECUTES in text:
+            self.processes.strayed = True
         if self._history.recording:
             for line in text.splitlines():
                 self._history.hear(line)

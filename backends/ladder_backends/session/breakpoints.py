@@ -19,7 +19,8 @@ from ladder_backends.model.breakpoint import (
     BreakpointKind,
     SourceAnchor,
 )
-from ladder_backends.model.events import BreakpointsChanged, Event, LogWritten, TargetStopped
+from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event, LogWritten, TargetStopped
+from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.anchors import anchor_at, is_older, line_now
 from ladder_backends.session.answers import frame_at
 from ladder_backends.session.intents import IntentStore
@@ -55,7 +56,8 @@ class Breakpoints:
         program = self._program = program_of(target)
         wanted = [binding.intent for binding in self._state.breakpoints if not binding.intent.temporary]
         self._engine, self._refused = (), {}
-        if self._store is None and program is not None:
+        recorded = debugger.provenance is Provenance.RECORDING
+        if self._store is None and program is not None and not recorded:
             self._store = IntentStore(program)
             wanted = self._store.load()
             self._told()
@@ -117,16 +119,32 @@ class Breakpoints:
             self._logged(event)
         elif isinstance(event, TargetStopped):
             self._stopped(debugger, event)
+        elif isinstance(event, EngineExited):
+            self._lost()
 
     def changed(self, bindings: tuple[BreakpointBinding, ...]) -> None:
         """Take the engine's list."""
-        only_counts = [_uncounted(one) for one in bindings] == [_uncounted(one) for one in self._engine]
+        only_counts = len(bindings) == len(self._engine) and all(
+            one is other or _uncounted(one) == _uncounted(other)
+            for one, other in zip(bindings, self._engine, strict=True)
+        )
         self._engine = bindings
         if not only_counts:
             self._publish()
         elif not self._applying:
             self._state.breakpoints = self._listed()
             self._tell_counts()
+
+    def _lost(self) -> None:
+        """The engine is gone: nothing is set any more, and all of it is wanted still."""
+        why = "the engine is gone: set again with the next one"
+        self._engine = tuple(
+            replace(one, state=BindingState.PENDING, number="", why=why, locations=(), left=0)
+            for one in self._engine
+            if not one.intent.temporary
+        )
+        self._state.breakpoints = self._listed()
+        self._notifier.tell(Change.BREAKPOINTS)
 
     def _logged(self, event: LogWritten) -> None:
         """Keep what a log point wrote."""

@@ -104,8 +104,8 @@ def row_of(line: BreakpointLine, said: Mapping[int, str], digits: int) -> Row:
     state = state_word(binding)
     if state:
         style = "breakpoint-off" if state == "off" else "fault" if binding.state is BindingState.FAILED else "warn"
-        why = f": {binding.why}" if binding.why and state != "off" else ""
-        cells.append(Cell(f"  {state}{why}", style))
+        told = binding.why if binding.why.startswith(state) else f"{state}: {binding.why}"
+        cells.append(Cell(f"  {told if binding.why and state != 'off' else state}", style))
     elif binding.why:
         cells.append(Cell(f"  {binding.why}", "warn"))
     cells += [Cell(f"  {text}", "muted") for text in options_of(binding)]

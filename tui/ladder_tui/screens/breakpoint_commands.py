@@ -44,4 +44,4 @@ class BreakpointCommands(Screen[None]):
                 home.ladder_app.work(session.place_breakpoint(wish))
 
         hint = f"nothing for {offered}; " if offered else "an expression; "
-        home.prompt.ask("stop at writes of", give, placeholder=f"{hint}-r X: reads, -a X: both")
+        home.prompt.ask("stop at writes of", give, placeholder=f"{hint}-r X: reads, -a X: both, -l X: its place")
