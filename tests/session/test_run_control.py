@@ -307,7 +307,9 @@ async def test_a_recording_comes_to_the_end_of_the_program_and_lets_it_exit(told
 async def test_what_cannot_be_recorded_is_one_line(told, compiled) -> None:
     await told.session.open(LaunchTarget(compiled("nested")), run=False)
     await told.session.control.toggle_backwards()
-    assert told.notices()[-1].startswith("this target cannot be recorded: Process record: the program is not being run")
+    assert told.notices()[-1].startswith(
+        "this target cannot be recorded: Process record: the program is not being run"
+    )
     assert not told.state.control.backwards
 
 
@@ -394,3 +396,43 @@ async def test_both_processes_are_held_and_told(told, compiled) -> None:
     await told.session.at_rest()
     await told.go(StepKind.RUN)
     assert where(told) == ("main", 12)
+
+
+async def test_an_exec_is_followed_and_breakpoints_come_back_with_the_program(told, compiled) -> None:
+    await told.session.open(LaunchTarget(compiled("forks"), arguments=("/bin/true",)), run=False)
+    await told.session.control.follow_at_fork(ForkMode.CHILD)
+    await told.session.set_breakpoint("work")
+    await told.go(StepKind.RUN)
+    await told.go(StepKind.CONTINUE)
+    assert where(told) == ("work", 6)
+    await told.go(StepKind.CONTINUE)
+    assert told.state.run is Run.EXITED
+    assert [binding.intent.enabled for binding in told.state.breakpoints] == [True]
+    await told.session.control.follow_at_fork(ForkMode.PARENT)
+    await told.go(StepKind.RUN)
+    assert where(told) == ("work", 6)
+    assert told.values()["n"] == "1"
+
+
+async def test_an_engine_that_is_killed_starts_again_with_everything_kept(told, start, compiled) -> None:
+    await start(compiled("nested"), "leaf", arguments=("kept",))
+    await told.session.control.follow_at_fork(ForkMode.BOTH)
+    engine = told.session.debugger._mi._transport.pid
+    waiting = asyncio.ensure_future(told.session.control.call("leaf(1) + nothing"))
+    os.kill(engine, signal.SIGKILL)
+    await waiting
+    await told.until(lambda: told.state.run is Run.DEAD)
+    assert "died (signal 9)" in told.state.run_detail
+    assert sum("died" in line for line in told.notices()) == 1
+    await told.go(StepKind.CONTINUE)
+    assert where(told)[0] == "leaf"
+    assert told.state.control.settings.arguments == ("kept",)
+    assert told.state.control.fork is ForkMode.BOTH
+    shown = await told.session.debugger.command("-gdb-show detach-on-fork")
+    assert shown.results["value"] == "off"
+
+
+async def test_a_recording_of_an_engine_has_no_process(told) -> None:
+    from ladder_backends.model.provenance import Provenance
+
+    assert GdbDebugger(provenance=Provenance.RECORDING).process is None

@@ -35,6 +35,7 @@ class BreakpointTable:
 
     Attributes:
         standing: Tells the function the target stands in, for watches that are typed in the command line.
+        lost: Numbers of breakpoints that the engine switched off because another program was executed.
     """
 
     def __init__(self, standing: Callable[[], str] = lambda: "") -> None:
@@ -50,6 +51,7 @@ class BreakpointTable:
         self._leaving: dict[str, str] = {}
         self._last_hit = ""
         self._ended = False
+        self.lost: set[str] = set()
 
     def expect_own(self) -> None:
         """The next temporary breakpoint is the engine's own, as for a start at main: it is not listed."""
@@ -105,6 +107,10 @@ class BreakpointTable:
             return False
         if known is None and self._pattern is not None and kind_of(row) is BreakpointKind.CODE:
             return self._add_member(self._pattern, number, row)
+        if known is not None and _lost_in_exec(known, row):
+            # Not there in the program that was executed, and switched off by the engine: no wish of the user.
+            self.lost.add(number)
+            row = {**row, "enabled": "y"}
         intent = known.intent if known is not None else self._typed_intent(row)
         binding = binding_of(intent_of(intent, row, known), row, known.why if known else "")
         if known is not None and binding.hits > known.hits:
@@ -299,6 +305,12 @@ class BreakpointTable:
             self._leaving[number] = f"went out of scope with {frame}"
             told.append(f"watchpoint {number} {self._leaving[number]}: kept as pending")
         return "; ".join(told) or "a watchpoint went out of scope"
+
+
+def _lost_in_exec(known: BreakpointBinding, row: Mapping[str, Value]) -> bool:
+    """Whether an engine switched off a breakpoint that it cannot place in another program's image."""
+    gone = row.get("enabled") == "n" and row.get("addr") == "<PENDING>"
+    return gone and known.intent.enabled and known.state is not BindingState.PENDING
 
 
 def _member(number: str, single: BreakpointBinding, row: Mapping[str, Value]) -> BoundLocation:

@@ -116,6 +116,10 @@ class GdbProcess(Process):
             if "pid" in first:
                 await self._engine.cli("kill")
             await self._engine.command(f"-file-exec-and-symbols {mi_string(str(self._program))}", deadline=None)
+        for number in tuple(self._events.breakpoints.lost):
+            self._events.breakpoints.lost.discard(number)
+            with contextlib.suppress(CommandFailed):
+                await self._engine.command(f"-break-enable {number}")
         self._events.processes.strayed = False
 
     async def kill(self) -> None:
@@ -151,7 +155,7 @@ class GdbProcess(Process):
         return tuple(held.values())
 
     def _numbers(self) -> str:
-        """Numbers, as gdb has them, of all processes that are held; the one that it speaks of by itself may have ended."""
+        """Numbers of all that are held, as gdb has them; the process that it speaks of by itself may have ended."""
         if not self.pids:
             raise CommandFailed("", "no process is held")
         return " ".join(name.removeprefix("i") for name in self.pids)
