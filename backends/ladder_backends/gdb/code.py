@@ -55,7 +55,8 @@ class GdbCode(Code):
         if not here:
             return ()
         first = here[0]
-        if first.function and first.offset <= WHOLE_FUNCTION:
+        # Parts of a function that lie before its entry have offsets below zero.
+        if first.function and 0 <= first.offset <= WHOLE_FUNCTION:
             start = address - first.offset
             whole = await self._read(start, address + WINDOW)
             position = next((index for index, one in enumerate(whole) if _at(one) == address), -1)
@@ -75,7 +76,7 @@ class GdbCode(Code):
         last = await self._read(address - 1, address)
         if not last:
             return ()
-        if last[0].function and last[0].offset < WHOLE_FUNCTION:
+        if last[0].function and 0 <= last[0].offset < WHOLE_FUNCTION:
             known = await self._read(address - 1 - last[0].offset, address)
             if known and _meets(known, address):
                 return known[-WINDOW:]
@@ -144,7 +145,7 @@ def _begins_inside(code: Sequence[Instruction]) -> int | None:
     """Where a function begins that the code falls into between its instructions; None where it does not."""
     for before, one in itertools.pairwise(code):
         begin = _at(one) - one.offset
-        if one.function != before.function and one.function and one.offset and begin > _at(before):
+        if one.function != before.function and one.function and one.offset > 0 and begin > _at(before):
             return begin
     return None
 

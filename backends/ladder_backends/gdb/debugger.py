@@ -64,6 +64,8 @@ class GdbDebugger(GdbDialect):
     engine: ClassVar[str] = "gdb"
     settings: ClassVar[tuple[str, ...]] = (
         *GdbDialect.settings,
+        # Symbols in machine code, memory and registers are read by people.
+        "-gdb-set print asm-demangle on",
         # A gdb that was not built for this distribution does not know where its libraries' printers lie.
         f'-interpreter-exec console "add-auto-load-scripts-directory {_PRINTERS}"',
         f'-interpreter-exec console "add-auto-load-safe-path {_PRINTERS}"',

@@ -134,19 +134,14 @@ class DisassemblyPane(Pane):
         if isinstance(line, FunctionLine):
             return Row((Cell("  "), Cell(f"<{line.name}>:" if line.name else "…", "function")))
         if isinstance(line, SourceLine):
-            number, text = line.place.line, self._source_text(line.place)
-            return Row(
-                (Cell(f"{number:>9}  ", "gutter"), Cell(text or file_name(line.place.file), "syntax.comment")),
-                target=line,
-                pinned=1,
-            )
+            return self._source_row(line)
         debug = self.debug
         current = index == self._current
         address = int(line.address, 16)
         binding = self._breakpoints.get(address)
         outer = debug is not None and debug.selected_frame > 0
         style = "fault" if current and debug is not None and debug.fault and not outer else "current-line"
-        place = f"+{line.offset}" if line.function else f"{address:#x}"
+        place = f"{line.offset:+}" if line.function else f"{address:#x}"
         cells = [
             breakpoint_mark(binding) if binding is not None else Cell(" "),
             Cell(("▷ " if outer else "▶ ") if current else "  ", style),
@@ -159,6 +154,14 @@ class DisassemblyPane(Pane):
         if leads is not None and leads.address in self._by_address and not leads.stored:
             cells.append(Cell(" ↑" if leads.address < address else " ↓", "muted"))
         return Row(tuple(cells), target=line, pinned=3)
+
+    def _source_row(self, line: SourceLine) -> Row:
+        """A line of source; its file where it is of another one than the target stands in, as of inlined code."""
+        debug, place = self.debug, line.place
+        file = file_name(place.file)
+        stands = file_name(debug.place.file) if debug is not None and debug.place is not None else ""
+        cells = (Cell(f"{place.line:>9}  ", "gutter"), Cell(self._source_text(place) or file, "syntax.comment"))
+        return Row(cells, (Cell(file, "file"),) if file != stands else (), target=line, pinned=1)
 
     def _source_text(self, place: Place) -> str:
         lines = self.ladder.source(place.file, place.fullname).lines

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import ClassVar
 
 from ladder_backends.model.signal_handling import SignalHandling
-from ladder_backends.session.state import Change, LadderState, Run
+from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
 from ladder_tui.widgets.line_view import Hit, Title
@@ -13,6 +15,8 @@ from ladder_tui.widgets.row import Cell, Row
 
 _CAME = "came"
 _NAME_WIDTH = 10
+_HANDLE = re.compile(r"\) *(?:ha\w*|so\w*)\b")
+"""What is typed to change the table, or to read a file that may."""
 
 
 class SignalsPane(Pane):
@@ -20,21 +24,29 @@ class SignalsPane(Pane):
 
     INTEREST = Change.RUN | Change.MACHINE | Change.CONSOLE
     BINDINGS: ClassVar = bindings_for("signals")
-    _looked: tuple[object, ...] = ()
+    _rung = ""
+    _lines = 0
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
-        """Read the table once it is seen, and again when the engine's prompt is back: `handle` tells nobody."""
+        """Read the table once it is seen, and again after a `handle` that was typed, which tells nobody."""
         debug, session = self.debug, self.session
         if debug is not None and session is not None and debug.run not in (Run.NOTHING, Run.STARTING, Run.DEAD):
             lines = len(debug.console) + debug.console_dropped
-            at_prompt = bool(debug.console) and debug.console[-1].rstrip().endswith(")")
-            looked = (debug.rung, lines) if at_prompt else (debug.rung, *self._looked[1:2])
-            if not self._looked or looked != self._looked:
-                self._looked = looked
+            if self._rung != debug.rung or change & Change.RUNG or self._was_handled(debug, lines):
+                self._rung, self._lines = debug.rung, lines
                 self.work(session.machine.signals.look())
-        elif debug is None or debug.run is Run.DEAD:
-            self._looked = ()
+        else:
+            self._rung = ""
         self.update()
+
+    def _was_handled(self, debug: DebugState, lines: int) -> bool:
+        """The command line is at its prompt again behind a command that changes the table."""
+        if lines == self._lines or not debug.console or not debug.console[-1].rstrip().endswith(")"):
+            return False
+        fresh = itertools.islice(reversed(debug.console), max(0, lines - self._lines) + 1)
+        handled = any(_HANDLE.search(line) for line in fresh)
+        self._lines = lines
+        return handled
 
     @property
     def _table(self) -> tuple[SignalHandling, ...]:
