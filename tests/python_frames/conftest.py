@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import shutil
 import subprocess
 import sys
@@ -58,6 +59,27 @@ def interpreter(name: str) -> Path:
 def python(request: pytest.FixtureRequest) -> Path:
     """The interpreter that a test is parametrised with."""
     return interpreter(getattr(request, "param", "this"))
+
+
+@pytest.fixture
+def kernel_core(python: Path, layers: Path, tmp_path: Path) -> Path:
+    """The core that the kernel writes of a crash under `python`; skipped where it goes elsewhere or nowhere."""
+    pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    _, most = resource.getrlimit(resource.RLIMIT_CORE)
+    if "/" in pattern or pattern.startswith("|") or most == 0:
+        pytest.skip(f"cores are not written beside the program here ({pattern})")
+    command = f'ulimit -c unlimited 2>/dev/null || ulimit -c {most}; exec "$0" "$@"'
+    subprocess.run(
+        ["sh", "-c", command, str(python), str(layers), "crash"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    cores = list(tmp_path.glob("core*"))
+    if not cores:
+        pytest.skip("the kernel wrote no core")
+    return cores[0]
 
 
 class Stack:

@@ -302,6 +302,18 @@ async def test_a_core_that_gdb_wrote(stack, layers, py_spy, tmp_path) -> None:
     await stack.session.close()
 
 
+@pytest.mark.parametrize("python", ["this", "distribution", "3.8"], indirect=True)
+async def test_a_core_that_the_kernel_wrote(stack, python, kernel_core, layers, py_spy) -> None:
+    await stack.session.open(CoreTarget(kernel_core, python))
+    await stack.settled()
+    assert stack.rows()[:2] == ["follow", "crash"]
+    assert python_rows(stack.rows())[:2] == ["forward", "__call__"]
+    assert stack.state.python.source == "py-spy"
+    await stack.session.python.select(stack.python_row("forward"))
+    assert {one.name for one in stack.state.variables.variables} == {"self", "way", "secret"}
+    assert stack.state.place.line == 21
+
+
 # Without a screen ----------------------------------------------------------------------------------------------
 
 

@@ -12,18 +12,19 @@ from ladder_backends.exports import on_demand
 if TYPE_CHECKING:
     from ladder_backends.python_frames.detect import Interpreter, interpreter_of
     from ladder_backends.python_frames.reasons import PythonUnreadable
-    from ladder_backends.python_frames.spy import find_py_spy, snapshot, snapshot_of_core
+    from ladder_backends.python_frames.spy import COST, find_py_spy, snapshot, snapshot_of_core
     from ladder_backends.python_frames.weaving import weave
 else:
     __getattr__ = on_demand(
         __name__,
         detect="Interpreter interpreter_of",
         reasons="PythonUnreadable",
-        spy="find_py_spy snapshot snapshot_of_core",
+        spy="COST find_py_spy snapshot snapshot_of_core",
         weaving="weave",
     )
 
 __all__ = [
+    "COST",
     "Interpreter",
     "PythonUnreadable",
     "find_py_spy",

@@ -1,4 +1,4 @@
-"""Reads the Python threads of what a debugger holds: by py-spy, or where that cannot, by CPython's own gdb script."""
+"""Reads Python threads of what a debugger holds: by py-spy, or where that cannot, by CPython's own gdb script."""
 
 from __future__ import annotations
 

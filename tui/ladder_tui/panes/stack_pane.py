@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 
+_ROOM_FOR_SOURCE = 46
+"""Columns from which on the title says who read the Python frames."""
+
 _MORE = Row((Cell("   … more", "muted"),), target="more")
 
 
@@ -137,7 +140,7 @@ class StackPane(Pane):
         count = f"{len(frames)}{more}" if frames else ""
         if frames and debug is not None and debug.frames.start:
             count = f"#{frames[0].level:,}–{frames[-1].level:,}{more}"
-        if debug is not None and debug.python.woven is not None and count:
+        if debug is not None and debug.python.woven is not None and count and self.body_width >= _ROOM_FOR_SOURCE:
             count += f" · {debug.python.source}"
         state = (Cell(count, "muted"),) if count else ()
         if debug is not None and debug.walk is not None and count:
