@@ -189,7 +189,10 @@ def has_children(value, printer):
         return target not in (gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_VOID) and int(value) != 0
     if plain.code == gdb.TYPE_CODE_ARRAY:
         return True
-    return plain.code in _RECORDS and bool(plain.fields())
+    if plain.code not in _RECORDS:
+        return False
+    variant = active_variant(value) if value.type.name and "::" in value.type.name else None
+    return bool(plain.fields() if variant is None else variant.type.fields())
 
 
 class Patience:
@@ -278,12 +281,23 @@ def bases(value, path, field):
     return Child(name, found, part, kind="base")
 
 
+def active_variant(value):
+    """The field that holds what a Rust enum is now, or None for anything else."""
+    fields = [field for field in value.type.strip_typedefs().fields() if field.name]
+    if len(fields) == 1 and fields[0].type.name == f"{value.type.name}::{fields[0].name}":
+        return fields[0]
+    return None
+
+
 def members(value, path, arrow, form):
     """Base classes, members, then static members; anonymous structures and unions are taken apart."""
     left = wrapped(path) + ("->" if arrow else ".")
     rust = in_rust()
-    if rust and arrow:
-        left = f"(*{wrapped(path)})."
+    if rust:
+        left = f"(*{wrapped(path)})." if arrow else left
+        variant = active_variant(value)
+        # Its members are named as if they were the enum's own.
+        value = value if variant is None else value[variant]
     later = []
     for field in value.type.strip_typedefs().fields():
         if field.is_base_class:
