@@ -172,6 +172,12 @@ async def test_ctrl_c_is_a_key_of_a_running_program_that_is_typed_to(looking: An
     await looking.press("ctrl+c", "ctrl+z", "ctrl+d", "tab")
     assert typed(ladder) == b"\x03\x1a\x04\t"
     assert not [asked for asked in ladder.active.asked if asked[0] == "interrupt"]
+    ladder.active.state.run, ladder.active.state.run_detail = Run.STOPPED, "interrupted"
+    ladder.active.tell(Change.RUN)
+    await looking.settle()
+    assert "signal SIGINT" in looking.text()
+    ladder.active.state.run = Run.RUNNING
+    ladder.active.tell(Change.RUN)
     await looking.press("ctrl+right_square_bracket", "ctrl+c")
     assert [asked for asked in ladder.active.asked if asked[0] == "interrupt"]
 

@@ -13,9 +13,14 @@ from ladder_backends.let_in import lets_in
 from ladder_backends.mi.environment import withheld
 
 _KEPT = (
-    # What is preloaded is meant for the program.
+    # What is preloaded, audited or told by the loader is meant for the program. LD_LIBRARY_PATH stays: an engine
+    # that comes with a module or a toolchain may need it for its own libraries.
     "LD_PRELOAD",
     "LD_AUDIT",
+    "LD_DEBUG",
+    "LD_DEBUG_OUTPUT",
+    "LD_SHOW_AUXV",
+    "LD_TRACE_LOADED_OBJECTS",
     "PYTHONWARNINGS",
 )
 
@@ -38,6 +43,7 @@ _BREAKS_PYTHON = "gdb has a Python of its own, which this breaks or leads astray
 _WHY: Mapping[str, str] = {
     "LD_PRELOAD": "what is preloaded is meant for the program, and runs inside gdb otherwise",
     "LD_AUDIT": "what audits is meant for the program, and runs inside gdb otherwise",
+    "LD_DEBUG": "gdb would write what its own loader does into the command line",
     "SHELL": "programs are started through a POSIX shell",
     "INPUTRC": "the console types lines, which a vi mode or key bindings of yours would garble",
 }
@@ -67,7 +73,8 @@ def kept_back() -> tuple[str, ...]:
 def program_environment(extra: Mapping[str, str]) -> dict[str, str | None]:
     """What to change in an engine's environment to make the program's: the user's own again, and `extra`."""
     changes = withheld(os.environ)
-    changes.update({name: os.environ.get(name) for name in (*_KEPT, *_SET, *_LEFT_BY_ENGINE)})
+    changes.update({name: os.environ[name] for name in _KEPT if name in os.environ})
+    changes.update({name: os.environ.get(name) for name in (*_SET, *_LEFT_BY_ENGINE)})
     changes["TERM"] = os.environ.get("TERM") if lets_in("TERM") else PROGRAM_TERM
     changes.update(extra)
     return changes

@@ -41,6 +41,7 @@ _SCROLLS = "the console scrolls; a pager would wait for a key"
 SETTINGS: Final = (
     ForcedSetting(DEBUGINFOD, "off", "on", "a server that does not answer holds up the start for minutes"),
     ForcedSetting("print elements", "200", "200", "a value of a million elements holds up a stop for minutes"),
+    ForcedSetting("print repeats", "10", "10", "elements that are the same are told once"),
     ForcedSetting("max-value-size", "16777216", "65536", "arrays over 64 KiB show as an error in views otherwise"),
     ForcedSetting("confirm", "off", "on", "the console asks by itself before it ends something"),
     ForcedSetting("breakpoint pending", "on", "auto", "a library may be loaded later than its breakpoint is set"),

@@ -17,6 +17,8 @@ VALUE_LIMIT = 1_000
 """Characters of a value that are kept."""
 
 _INTERRUPTS = frozenset({"SIGINT", "SIGSTOP", "SIGTRAP", "0"})
+_NO_FAULTS = frozenset({"SIGTSTP", "SIGTTIN", "SIGTTOU"})
+"""Signals by which a terminal stops a program, as for Ctrl-Z typed there."""
 """Signals by which a stop was asked for: no fault of the program."""
 
 _REASONS = {
@@ -171,7 +173,7 @@ def stop_words(results: Mapping[str, Value]) -> tuple[str, str, bool]:
         meaning = text_of(results.get("signal-meaning"))
         if name in _INTERRUPTS:
             return reason, "interrupted" if name != "SIGTRAP" else "SIGTRAP, trap", False
-        return reason, f"{name}, {meaning}" if meaning else name, True
+        return reason, f"{name}, {meaning}" if meaning else name, name not in _NO_FAULTS
     words = _REASONS.get(reason, reason or "stopped")
     if reason == "breakpoint-hit":
         number = text_of(results.get("bkptno"))

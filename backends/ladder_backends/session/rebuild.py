@@ -7,6 +7,7 @@ moment, and is not the build that the engine knows.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -86,7 +87,7 @@ class Rebuild:
         if program is None or not self.stale():
             return False
         waited = 0.0
-        while not await asyncio.to_thread(is_whole, program):
+        while not await asyncio.to_thread(_is_finished, program):
             if waited >= _PATIENCE:
                 raise LadderError(
                     f"{program.name} cannot be started",
@@ -212,3 +213,12 @@ class Rebuild:
 
 def _stamps_of(files: tuple[Path, ...]) -> dict[Path, FileStamp | None]:
     return {file: stamp_of(file) for file in files}
+
+
+def _is_finished(program: Path) -> bool:
+    """Whether a program is whole, and nobody has written to it for a moment."""
+    stamp = stamp_of(program)
+    if stamp is None:
+        return False
+    # A time that is yet to come is another machine's.
+    return not 0 <= time.time() - stamp.changed / 1e9 < SETTLED_AFTER and is_whole(program)

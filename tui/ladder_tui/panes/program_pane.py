@@ -46,6 +46,7 @@ class ProgramPane(ProgramView):
         self._told_size: tuple[int, int] | None = None
         self._told_for: DebugState | None = None
         self._live: ProgramTerminal | None = None
+        self._interrupted = False
 
     # What it says ---------------------------------------------------------------------------------------------
 
@@ -85,6 +86,8 @@ class ProgramPane(ProgramView):
         """Show output: at once when it is the first for a while, else with the next helping."""
         if change & Change.RUNG or not self._can_type:
             self._stop_typing()
+        if change & Change.RUN and self._interrupted:
+            self._tell_interruption()
         if change & Change.RUNG:
             # It was not looked at for a while: what it asked its terminal meanwhile is asked no more.
             self._live = None
@@ -195,7 +198,16 @@ class ProgramPane(ProgramView):
         if not self.TAKES_TEXT or debug is None or debug.run is not Run.RUNNING:
             return False
         self._give(b"\x03")
+        self._interrupted = True
         return True
+
+    def _tell_interruption(self) -> None:
+        """Ctrl-C that was typed has stopped the program, which does not hear of it unless it is told to."""
+        debug = self.debug
+        if debug is not None and debug.run is not Run.RUNNING:
+            self._interrupted = False
+            if debug.run is Run.STOPPED and debug.run_detail == "interrupted":
+                self.ladder_app.say("Ctrl-C stopped it here; `signal SIGINT` in the console lets it hear of that")
 
     def on_key(self, event: events.Key) -> None:
         """Keys are the program's while it is typed to."""
