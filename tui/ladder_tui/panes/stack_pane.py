@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 
-_ROOM_FOR_SOURCE = 46
+_ROOM_FOR_SOURCE = 40
 """Columns from which on the title says who read the Python frames."""
 
 _MORE = Row((Cell("   … more", "muted"),), target="more")
