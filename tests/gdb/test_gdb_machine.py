@@ -285,6 +285,20 @@ async def test_a_counter_that_points_nowhere_is_no_error(watched, compiled) -> N
     assert await code.after(0x10) == ()
 
 
+async def test_the_target_runs_to_an_address_and_goes_on_at_one(watched, compiled) -> None:
+    await stop_at(watched, compiled("machine"), "twice")
+    code = watched.debugger.code
+    here = int((await code.counter(0)).address, 16)
+    following = (await code.after(here))[2].address
+    await watched.debugger.resume(StepKind.UNTIL, f"*{int(following, 16):#x}")
+    stop = await watched.next(TargetStopped)
+    assert int(stop.frame.address, 16) == int(following, 16)
+    await watched.debugger.set_breakpoint(BreakpointIntent(2, f"*{here:#x}"))
+    await watched.debugger.resume(StepKind.JUMP, f"*{here:#x}")
+    stop = await watched.next(TargetStopped)
+    assert int(stop.frame.address, 16) == here
+
+
 # Signals
 
 

@@ -151,13 +151,17 @@ async def test_run_to_an_instruction_and_read_on(stopped: Open, show: Any, compi
     async with show(await stopped(compiled("machine"), "twice"), (120, 50)) as view:
         await press(view, "w", "d")
         pane = view.app.workspace.panes["disassembly"]
-        await press(view, "down", "down", "u")
+        await press(view, "down", "down")
+        location = pane.location_at_cursor()
+        await press(view, "u")
+        assert int(view.app.ladder.active.state.frames.frames[0].address, 16) == int(location[1:], 16)
         assert pane._current == pane.cursor
-        before = len(pane._held)
+        first, before = pane._held[0], len(pane._held)
         await press(view, "home")
         assert len(pane._held) > before
-        first = pane._instruction_at(pane.cursor)
-        assert first.function == "twice"
+        # What was read on stands above, out of sight: the view has not moved.
+        assert pane._instruction_at(pane.cursor) == first
+        assert pane.top == pane.cursor
         await press(view, "o")
         assert first.raw in view.text()
 

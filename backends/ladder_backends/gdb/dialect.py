@@ -28,7 +28,7 @@ from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.firewall import GdbFirewall
 from ladder_backends.gdb.probing import install_remedy, probe_engine
 from ladder_backends.gdb.questions import Questions
-from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.quoting import location_word, mi_string
 from ladder_backends.gdb.translation import number_of
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord, Value
@@ -347,7 +347,7 @@ class GdbDialect(Debugger):
         if kind.backwards:
             command += " --reverse"
         if kind is StepKind.UNTIL and location:
-            command += f" {mi_string(location)}"
+            command += f" {location_word(location)}"
         await self.run(command)
 
     async def run(self, command: str) -> None:

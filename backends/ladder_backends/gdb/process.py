@@ -16,7 +16,7 @@ from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.launching import Launching
 from ladder_backends.gdb.process_table import FIRST
 from ladder_backends.gdb.questions import Engine
-from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.quoting import location_word, mi_string
 from ladder_backends.gdb.translation import frame_of, rows_of, text_of, with_value
 from ladder_backends.model.events import Event, FocusChanged
 from ladder_backends.model.focus import Focus
@@ -229,7 +229,7 @@ class GdbProcess(Process):
     async def jump(self, location: str) -> None:
         """Go on at a location and stop there at once."""
         number = await self._own_stop(location, "jumped here")
-        await self._go(number, f"-exec-jump{self._engine.at_thread()} {mi_string(location)}")
+        await self._go(number, f"-exec-jump{self._engine.at_thread()} {location_word(location)}")
 
     async def run_to(self, location: str) -> None:
         """Run on until a location is reached, in whatever frame."""

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
+_ADDRESS = re.compile(r"\*0x[0-9a-fA-F]+")
 _LINE_ENDS = re.compile(r"[\r\n]+")
 
 
@@ -19,6 +20,14 @@ def mi_lines(text: str) -> str:
     """`text` as an MI C string that keeps its line ends; only commands with arguments of their own read those."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'
+
+
+def location_word(location: str) -> str:
+    """A place in the code for a command that is handed to the engine's command line as it is.
+
+    That one takes quotes round a file's name, but not round an address.
+    """
+    return location if _ADDRESS.fullmatch(location) else mi_string(location)
 
 
 def shell_words(arguments: Iterable[str]) -> str:

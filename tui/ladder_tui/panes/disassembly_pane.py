@@ -54,7 +54,7 @@ class DisassemblyPane(Pane):
         self._breakpoints: dict[int, BreakpointBinding] = {}
         self._mixed = True
         self._raw = False
-        self._away = False
+        self._arrives = True
         self._stood: tuple[object, ...] = ()
         self._trail: list[int] = []
 
@@ -73,11 +73,12 @@ class DisassemblyPane(Pane):
         self._breakpoints = breakpoint_addresses(debug.breakpoints) if debug is not None else {}
         stands = (debug.rung, debug.since, self._counter) if debug is not None else ()
         if stands != self._stood:
-            self._stood, self._away = stands, False
+            # Once the code is here; from then on the cursor is where one moves it.
+            self._stood, self._arrives = stands, True
             self._trail.clear()
         self._lay_out()
-        current = self._current
-        if current >= 0 and not self._away:
+        if self._arrives and (current := self._current) >= 0:
+            self._arrives = False
             self._stand_at(current)
         self.update()
 
@@ -86,16 +87,22 @@ class DisassemblyPane(Pane):
         code = debug.disassembly if debug is not None else ()
         if code is self._held and not again:
             return
-        kept = self._lines[self.cursor] if self.cursor < len(self._lines) else None
-        offset = self.cursor - self.top
+        near = range(self.cursor, min(self.cursor + _NEAR, len(self._lines)))
+        kept = next((index for index in near if isinstance(self._lines[index], Instruction)), -1)
+        kept_line, below, offset = (
+            self._lines[kept] if kept >= 0 else None,
+            kept - self.cursor,
+            self.cursor - self.top,
+        )
         self._held = code
         self._lines = mixed_lines(code, source=self._mixed)
         self._by_address = {
             int(one.address, 16): index for index, one in enumerate(self._lines) if isinstance(one, Instruction)
         }
-        if isinstance(kept, Instruction) and (row := self._row_of(int(kept.address, 16))) >= 0:
+        if isinstance(kept_line, Instruction) and (row := self._row_of(int(kept_line.address, 16))) >= 0:
             # What was read before the first row must not push the others away.
-            self.cursor, self.top = row, max(0, row - offset)
+            self.cursor = max(0, row - below)
+            self.top = max(0, self.cursor - offset)
 
     def _row_of(self, address: int) -> int:
         return self._by_address.get(address, -1)
@@ -233,7 +240,7 @@ class DisassemblyPane(Pane):
             return
         if remember and here is not None:
             self._trail.append(int(here.address, 16))
-        self._away = True
+        self._arrives = False
         self._lay_out()
         row = self._row_of(address)
         if row >= 0:
@@ -297,7 +304,7 @@ class DisassemblyPane(Pane):
     def action_here(self) -> None:
         """Back to where the target stands; the code is read anew."""
         session = self.session
-        self._away = False
+        self._arrives = True
         self._trail.clear()
         if session is not None and not self.not_standing():
             # It may look otherwise now, as after a change of the engine's flavour.
