@@ -32,9 +32,7 @@ def configure(parser: ArgumentParser) -> None:
         default=[],
         help="a variable for the program; may be repeated",
     )
-    parser.add_argument(
-        "--stdin", metavar="FILE", type=Path, help="what the program reads instead of its terminal"
-    )
+    parser.add_argument("--stdin", metavar="FILE", type=Path, help="what the program reads instead of its terminal")
     add_json(parser)
     add_record(parser)
     add_screen(parser)
