@@ -84,10 +84,18 @@ async def test_an_edited_source_is_read_again_and_the_cursor_stays_on_its_line(b
         assert pane.cursor == 2
         source = built.sources["segfault.c"]
         built.sources["segfault.c"] = replace(
-            source, state=SourceState.EDITED, lines=("// one more", "// and one", *source.lines)
+            source,
+            state=SourceState.EDITED,
+            lines=("// one more", "// and one", *source.lines),
+            note="edited since",
         )
         built.tell(Change.SOURCE)
         await view.settle()
         assert pane.row_text(pane.cursor) == line
         assert pane.cursor == 4
         assert "EDITED" in view.text()
+        assert "edited since" in view.text()
+        await view.press("down")
+        built.tell(Change.SOURCE)
+        await view.settle()
+        assert "edited since" not in view.text()

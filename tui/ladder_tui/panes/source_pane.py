@@ -12,7 +12,6 @@ from textual import events
 
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.moved_lines import line_now
 from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_backends.text import clean_line
@@ -21,6 +20,7 @@ from ladder_tui.highlight import Line, can_highlight, expand, highlight
 from ladder_tui.panes import PANES
 from ladder_tui.panes.gutter_acts import edit_at, take_click
 from ladder_tui.panes.pane import Pane
+from ladder_tui.panes.source_edits import EditNews, index_now
 from ladder_tui.panes.source_gutter import (
     FindingMark,
     InlineValue,
@@ -77,6 +77,7 @@ class SourcePane(Pane):
         self._away = False
         self._text: _Text | None = None
         self._kept: dict[tuple[str, str], _Text] = {}
+        self._edits = EditNews()
         self._rows: dict[int, Row] = {}
         self._rows_width = 0
         self._stands_at = -1
@@ -136,6 +137,8 @@ class SourcePane(Pane):
             self.shift = 0
             self._report_size = -1
         self._stand_at(place.line - 1)
+        if words := self._edits.words(self.debug, self._text.source):
+            self.ladder_app.say(words, "warning")
 
     def _read_again(self) -> None:
         """Show the file as it is now; the cursor stays on its line, and that line where it is on the screen."""
@@ -145,9 +148,9 @@ class SourcePane(Pane):
         cursor, top = self.cursor, self.top
         self._kept.pop((place.file, place.fullname), None)
         self._show(place)
-        if before is not None and self._text is not None and before.lines and self._text.lines:
-            moved = line_now(before.source.lines, self._text.source.lines, cursor + 1) or cursor + 1
-            self.cursor, self.top = moved - 1, max(0, top + moved - 1 - cursor)
+        if before is not None and self._text is not None:
+            self.cursor = index_now(before.source.lines, self._text.source.lines, cursor)
+            self.top = max(0, top + self.cursor - cursor)
 
     def _load(self, place: Place) -> _Text:
         key = (place.file, place.fullname)

@@ -1,0 +1,33 @@
+"""What is said of a source that was edited after the program was built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ladder_backends.model.frame import file_name
+from ladder_backends.session.moved_lines import line_now
+from ladder_backends.session.sources import SourceFile, SourceState
+from ladder_backends.session.state import DebugState, Run
+from ladder_backends.text import clean_line
+
+
+class EditNews:
+    """Tells once of an edited source in which the program stands."""
+
+    def __init__(self) -> None:
+        self._told = ""
+
+    def words(self, debug: DebugState | None, source: SourceFile) -> str:
+        """What there is to say, or an empty string."""
+        if source.state is not SourceState.EDITED or debug is None or debug.run is not Run.STOPPED:
+            return ""
+        name = clean_line(file_name(source.name))
+        told = self._told == source.note or any(f"{name} was edited" in one.text for one in debug.notices)
+        self._told = source.note
+        return "" if told or debug.build.program is None else source.note
+
+
+def index_now(before: Sequence[str], now: Sequence[str], index: int) -> int:
+    """Where a line is that was at an index; the same index where that cannot be told."""
+    found = line_now(before, now, index + 1) if before and now else None
+    return found - 1 if found is not None else index
