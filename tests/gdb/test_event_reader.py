@@ -275,3 +275,21 @@ def test_records_of_any_shape_make_events_or_nothing() -> None:
         reader.read(AsyncRecord(kind, cls, results if isinstance(results, dict) else {"": results}))
     assert reader.told
     assert not any("\x1b" in str(event) for event in reader.told)
+
+
+def test_a_thread_that_ends_before_its_run_is_accepted_leaves_the_next_one_standing() -> None:
+    reader = Reader()
+    reader.table.non_stop = True
+    reader.lines(
+        '=thread-created,id="1",group-id="i1"',
+        '=thread-created,id="2",group-id="i1"',
+        '*stopped,reason="breakpoint-hit",bkptno="1",thread-id="1",stopped-threads=["1"]',
+        '*stopped,reason="breakpoint-hit",bkptno="1",thread-id="2",stopped-threads=["2"]',
+    )
+    assert reader.thread == 1
+    stops = reader.stops
+    reader.lines('*running,thread-id="1"', '=thread-exited,id="1",group-id="i1"')
+    reader.accepted(stops)
+    assert reader.thread == 2
+    assert reader.table.standing(2) is not None
+    assert not reader.running
