@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -293,7 +294,9 @@ async def test_following_the_child(watched, compiled) -> None:
     await watched.debugger.set_breakpoint(BreakpointIntent(1, "forks.c:12"))
     assert where(await go(watched, StepKind.RUN)) == ("main", 12)
     assert len(watched.debugger.process.pids) == 1
-    assert any("fork: process " in event.text for event in watched.all(EngineNotice))
+    told = [event.text for event in watched.all(EngineNotice)]
+    assert any(re.fullmatch(r"fork: process \d+ is held now", line) for line in told)
+    assert any(re.fullmatch(r"process \d+ runs on without the debugger", line) for line in told)
     await watched.debugger.resume(StepKind.CONTINUE)
     assert (await watched.next(TargetExited)).code == 40
     # Again from the beginning, in the program itself.

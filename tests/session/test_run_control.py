@@ -335,7 +335,7 @@ async def test_settings_are_kept_per_program_and_outlive_the_engine(told, compil
         await other.open(LaunchTarget(program), run=False)
         assert other.state.control.settings.plain
         assert other.state.control.last_used == settings
-        assert "started without settings; the last time: cd" in other.state.notices[-1].text
+        assert "started without settings; the form of settings offers the last ones: cd" in other.state.notices[-1].text
     finally:
         await other.close()
 

@@ -246,11 +246,13 @@ class EventReader:
     def _group_started(self, results: Mapping[str, Value]) -> None:
         pid = number_of(results.get("pid"))
         if self.processes.start(text_of(results.get("id")), pid) and pid is not None:
-            self._emit(EngineNotice(f"fork: process {pid} is the debugger's too", "information"))
+            self._emit(EngineNotice(f"fork: process {pid} is held now", "information"))
         self.alive = True
 
     def _group_exited(self, results: Mapping[str, Value]) -> None:
-        self.processes.end(text_of(results.get("id")))
+        left = self.processes.end(text_of(results.get("id")))
+        if left is not None and self.processes and not self.processes.ending and "exit-code" not in results:
+            self._emit(EngineNotice(f"process {left} runs on without the debugger", "information"))
         self.table.end_process(text_of(results.get("id")))
         self.breakpoints.process_ended()
         if self.processes:
@@ -275,8 +277,6 @@ class EventReader:
         self._emit(ThreadsChanged(ended=ended))
         gone, next_one = self.thread, self.table.successor()
         if gone in ended and gone is not None and next_one is not None and self.table.non_stop:
-            # Whoever waits for the engine to accept that this thread runs must not take the next one for it.
-            self.stops += 1
             self.turn_to(next_one)
             focus = self._focus_of({"thread-id": str(next_one)})
             if focus is not None:

@@ -38,10 +38,11 @@ class ProcessTable:
         self.strayed = self.strayed or name != FIRST
         return others
 
-    def end(self, name: str) -> None:
-        """A process has gone."""
+    def end(self, name: str) -> int | None:
+        """A process has gone; returns its id."""
         self._last = self._pids.pop(name, None)
         self._some_ended = True
+        return self._last
 
     def one_ended(self) -> bool:
         """Whether the end that is told now is that of one process, while others are held."""

@@ -127,8 +127,8 @@ class RunControl:
         state.last_used = kept if kept is not None and not kept.plain else None
         if state.settings.plain:
             if state.last_used is not None:
-                how = clean_line(describe(state.last_used))
-                self._session.notice(f"started without settings; the last time: {how[:120]}")
+                how = clean_line(describe(state.last_used))[:100]
+                self._session.notice(f"started without settings; the form of settings offers the last ones: {how}")
         elif state.settings != kept:
             await asyncio.to_thread(store.save, state.settings)
 
