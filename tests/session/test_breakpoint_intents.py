@@ -297,3 +297,51 @@ async def test_breakpoints_of_files_with_one_name_are_told_apart(told, compiled,
     assert len(told.state.breakpoints) == 2
     await told.session.toggle_breakpoint(f"{tmp_path}/one/part.c:2")
     assert [each.functions for each in told.state.breakpoints] == [("two",)]
+
+
+async def test_nothing_is_set_while_there_is_no_engine(told, start, compiled) -> None:
+    await start(compiled("breaks"), "compute")
+    await told.session.place_breakpoint(BreakpointIntent(0, "counter", kind=BreakpointKind.WRITE))
+    await told.session.set_breakpoint("thrower", temporary=True)
+    await told.session.console("quit")
+    await settled(told, lambda: told.state.run is Run.DEAD)
+    assert [(each.intent.location, each.state, each.number) for each in told.state.breakpoints] == [
+        ("compute", BindingState.PENDING, ""),
+        ("counter", BindingState.PENDING, ""),
+    ]
+    assert told.state.breakpoints[0].why == "the engine is gone: set again with the next one"
+    await told.go(StepKind.CONTINUE)
+    assert [(each.intent.location, each.state) for each in told.state.breakpoints] == [
+        ("compute", BindingState.SET),
+        ("counter", BindingState.SET),
+    ]
+
+
+async def test_a_breakpoint_that_cannot_be_set_stays_told_until_it_can(told, compiled) -> None:
+    program = compiled("breaks")
+    IntentStore(program).save([BreakpointIntent(1, "compute", "no_such > 1"), BreakpointIntent(2, "main")])
+    await told.session.open(LaunchTarget(program), run=False)
+    first, refused = told.state.breakpoints
+    assert (first.intent.location, refused.state) == ("main", BindingState.FAILED)
+    assert 'No symbol "no_such"' in refused.why
+    await told.session.enable_breakpoint(refused, True)
+    assert [each.state for each in told.state.breakpoints] == [BindingState.SET, BindingState.FAILED]
+    await told.session.change_breakpoint(refused, replace(refused.intent, condition="n > 3"))
+    assert [each.state for each in told.state.breakpoints] == [BindingState.SET, BindingState.SET]
+    await told.session.remove_breakpoint(told.state.breakpoints[1])
+    assert [each.location for each in IntentStore(program).load()] == ["main"]
+
+
+async def test_breakpoints_are_set_while_the_program_runs(told, compiled) -> None:
+    await told.session.open(LaunchTarget(compiled("spin")), run=False)
+    await told.session.resume(StepKind.RUN)
+    await settled(told, lambda: told.state.run is Run.RUNNING)
+    log = await told.session.place_breakpoint(BreakpointIntent(0, "turn", log="turn {turns}"))
+    assert log.state is BindingState.SET
+    await settled(told, lambda: told.state.logged.written > 2)
+    assert told.state.run is Run.RUNNING
+    await told.session.change_breakpoint(told.state.breakpoints[0], replace(log.intent, log="", enabled=False))
+    assert told.state.run is Run.RUNNING
+    await told.session.enable_breakpoint(told.state.breakpoints[0], True)
+    await settled(told, lambda: told.state.run is Run.STOPPED)
+    assert told.state.run_detail.startswith("breakpoint ")

@@ -126,7 +126,7 @@ def _location_row(line: BreakpointLine, location: BoundLocation, digits: int) ->
         Cell(location.function or location.address, "text", Act("show", line)),
         Cell(f"  {location.place}" if location.place is not None else f"  {location.address}", "muted"),
     ]
-    if location.process:
+    if len({each.process for each in line.binding.locations}) > 1:
         cells.append(Cell(f"  process {location.process}", "muted"))
     if not location.enabled:
         cells.append(Cell("  off", "breakpoint-off"))
