@@ -306,15 +306,11 @@ class MemoryPane(Pane):
 
     def action_format(self) -> None:
         """Choose as what memory is read."""
-        from ladder_tui.screens.choice import ChoiceScreen, Option
-
-        options = tuple(Option(key, family, family, note) for key, family, note, _ in FAMILIES)
-
-        def chosen(family: str | None) -> None:
-            if family:
-                self._read_as(of_family(family, max(2, self._kind.size), self._layout.pointer))
-
-        self.app.push_screen(ChoiceScreen("Read memory as", options, self.palette), chosen)
+        self.ladder_app.workspace.offer(
+            "Read memory as",
+            [(key, family, family, note) for key, family, note, _ in FAMILIES],
+            lambda family: self._read_as(of_family(family, max(2, self._kind.size), self._layout.pointer)),
+        )
 
     def action_wider(self, steps: int) -> None:
         """Larger or smaller elements."""

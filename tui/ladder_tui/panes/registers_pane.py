@@ -140,18 +140,14 @@ class RegistersPane(Pane):
 
     def action_format(self) -> None:
         """Choose how registers are printed."""
-        from ladder_tui.screens.choice import ChoiceScreen, Option
-
         session = self.session
-        if session is None:
-            return
-        options = tuple(Option(key, name, name, note) for key, name, note in FORMS)
-
-        def chosen(form: str | None) -> None:
-            if form:
-                self.work(session.machine.registers.print_as(form))
-
-        self.app.push_screen(ChoiceScreen("Print registers as", options, self.palette), chosen)
+        if session is not None:
+            registers = session.machine.registers
+            self.ladder_app.workspace.offer(
+                "Print registers as",
+                [(key, name, name, note) for key, name, note in FORMS],
+                lambda form: self.work(registers.print_as(form)),
+            )
 
     def action_set(self) -> None:
         """Ask for a new value of the register under the cursor."""

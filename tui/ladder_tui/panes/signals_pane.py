@@ -108,27 +108,21 @@ class SignalsPane(Pane):
             self._offer(hit.target)
 
     def _offer(self, one: SignalHandling) -> None:
-        from ladder_tui.screens.choice import ChoiceScreen, Option
-
         session = self.session
         if session is None:
             return
-        options = (
-            Option("s", "do not stop" if one.stops else "stop", "stops", "" if one.stops else "prints it too"),
-            Option("p", "do not print" if one.prints else "print", "prints", "" if not one.stops else "nor stop"),
-            Option("a", "do not pass it to the program" if one.passes else "pass it to the program", "passes"),
+        answers = (
+            ("s", "do not stop" if one.stops else "stop", "stops", "" if one.stops else "prints it too"),
+            ("p", "do not print" if one.prints else "print", "prints", "nor stop" if one.stops else ""),
+            ("a", "do not pass it to the program" if one.passes else "pass it to the program", "passes", ""),
         )
 
-        def chosen(column: str | None) -> None:
-            if column:
-                self.work(session.machine.signals.handle(one.name, **{column: not getattr(one, column)}))
+        def chosen(column: str) -> None:
+            self.work(session.machine.signals.handle(one.name, **{column: not getattr(one, column)}))
 
-        why = one.description
-        self.app.push_screen(ChoiceScreen(f"When {one.name} comes", options, self.palette, why=why), chosen)
+        self.ladder_app.workspace.offer(f"When {one.name} comes", answers, chosen, why=one.description)
 
     def _offer_to_run_on(self) -> None:
-        from ladder_tui.screens.choice import ChoiceScreen, Option
-
         session, debug = self.session, self.debug
         if session is None or debug is None:
             return
@@ -136,20 +130,17 @@ class SignalsPane(Pane):
             self.ladder_app.say("a core shows one moment: it cannot run on", "information")
             return
         name = debug.run_detail.split(",", 1)[0]
-        options = (
-            Option("0", "continue without the signal", "drop", "the program never sees it"),
-            Option("c", f"continue with {name}", "pass", "its handler runs, or the program ends"),
+        answers = (
+            ("0", "continue without the signal", "drop", "the program never sees it"),
+            ("c", f"continue with {name}", "pass", "its handler runs, or the program ends"),
         )
 
-        def chosen(answer: str | None) -> None:
-            if answer:
-                self.work(session.machine.signals.continue_with(name if answer == "pass" else ""))
+        def chosen(answer: str) -> None:
+            self.work(session.machine.signals.continue_with(name if answer == "pass" else ""))
 
         cause = debug.machine.signals.cause
         why = cause.words if cause is not None else ""
-        self.app.push_screen(
-            ChoiceScreen(f"Run on from {debug.run_detail}", options, self.palette, why=why), chosen
-        )
+        self.ladder_app.workspace.offer(f"Run on from {debug.run_detail}", answers, chosen, why=why)
 
 
 def _switch(word: str, on: bool) -> tuple[Cell, ...]:

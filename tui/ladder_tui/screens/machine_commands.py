@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
@@ -22,6 +23,29 @@ class MachineCommands(Screen[None]):
     def _focused_pane(self) -> Pane | None:
         focused = self.focused
         return cast("Workspace", self).panes.get(focused.id or "") if focused is not None else None
+
+    def offer(
+        self,
+        question: str,
+        answers: Iterable[tuple[str, str, str, str]],
+        then: Callable[[str], None],
+        *,
+        why: str = "",
+    ) -> None:
+        """Let a person choose.
+
+        Args:
+            question: What it is about.
+            answers: Letter, label, value and note of each answer.
+            then: Called with the value of the answer; not at all where none is given.
+            why: A second line.
+        """
+        from ladder_tui.screens.choice import ChoiceScreen, Option
+
+        home = cast("Workspace", self)
+        options = tuple(Option(*answer) for answer in answers)
+        screen = ChoiceScreen(question, options, home.palette, why=why)
+        home.app.push_screen(screen, lambda value: then(value) if value else None)
 
     def show_memory(self, expression: str) -> None:
         """Show memory where an expression of the selected frame points."""

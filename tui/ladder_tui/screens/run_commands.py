@@ -27,8 +27,7 @@ class RunCommands(Screen[None]):
 
     def _cursor_line(self, action: str) -> str:
         home = cast("Workspace", self)
-        source = home._source
-        location = source.location_at_cursor() if source is not None else ""
+        location = home.location_at_cursor()
         if not location:
             home._say(f"{action}: no source line is selected")
         return location
