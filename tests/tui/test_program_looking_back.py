@@ -100,6 +100,13 @@ async def test_lines_are_selected_by_keys_and_copied(looking: Any) -> None:
     assert looking.copied[-1].endswith("line 299")
 
 
+async def test_a_line_of_several_rows_is_copied_as_one(looking: Any) -> None:
+    long = "".join(f"word{number} " for number in range(60)).strip()
+    await write(looking.ladder, f"{long}\r\nnext\r\n".encode())
+    await looking.press("y")
+    assert looking.copied[-1].endswith(f"\n{long}\nnext")
+
+
 async def test_dragging_copies_from_cell_to_cell(looking: Any) -> None:
     pane = pane_of(looking)
     x, y = 4 + len(pane._edge_at(1)), 1
@@ -127,6 +134,10 @@ async def test_a_program_that_asks_for_the_mouse_gets_it_while_it_is_typed_to(lo
     pane.post_message(events.MouseScrollUp(pane, edge + 2, 3, 0, 0, 0, shift=False, meta=False, ctrl=False))
     await looking.settle()
     assert typed(ladder).endswith(b"\x1b[<64;3;3M")
+    await write(ladder, b"\x1b[?1000l\x1b[?1049h")
+    pane.post_message(events.MouseScrollDown(pane, edge + 2, 3, 0, 0, 0, shift=False, meta=False, ctrl=False))
+    await looking.settle()
+    assert typed(ladder).endswith(b"M\x1b[B\x1b[B\x1b[B")
 
 
 def test_mouse_reports_as_a_terminal_sends_them() -> None:

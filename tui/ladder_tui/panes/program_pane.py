@@ -284,7 +284,14 @@ class ProgramPane(ProgramView):
         self._wheel(event, _WHEEL_UP)
 
     def _wheel(self, event: events.MouseEvent, button: int) -> None:
-        if self._give_mouse(MouseAct.PRESS, event, button):
+        taken = self._give_mouse(MouseAct.PRESS, event, button)
+        terminal = self._terminal
+        if not taken and self.TAKES_TEXT and terminal is not None and terminal.screen.alternate and not event.shift:
+            # There is nothing to scroll back to: pagers and editors hear arrow keys, as in other terminals.
+            key = "up" if button == _WHEEL_UP else "down"
+            self._give((key_bytes(key, None, application_keys=terminal.screen.application_keys) or b"") * 3)
+            taken = True
+        if taken:
             # Else the handler of all views, which comes next, scrolls.
             event.prevent_default()
             event.stop()

@@ -40,12 +40,12 @@ class Selection:
         return min(start, columns), min(end, columns)
 
     def text(self, row_at: Callable[[int], TerminalRow | None], columns: int) -> str:
-        """What is selected, as plain lines without trailing blanks."""
-        return "\n".join(self._texts(row_at, columns))
+        """What is selected, as plain lines without trailing blanks; a line that took several rows is one again."""
+        return "".join(self._texts(row_at, columns)).removesuffix("\n")
 
     def _texts(self, row_at: Callable[[int], TerminalRow | None], columns: int) -> Iterator[str]:
         for line in self.lines:
             row, span = row_at(line), self.span(line, columns)
             if row is not None and span is not None:
                 whole = self.whole or span == (0, columns)
-                yield (row if whole else row.part(*span)).plain()
+                yield (row if whole else row.part(*span)).plain() + ("" if row.wrapped else "\n")

@@ -75,15 +75,17 @@ class TerminalRow:
         looks: Keys into a `RenditionTable`, one a cell.
         marks: Combining characters by cell, or None.
         wide: The row has held a wide character.
+        wrapped: The line goes on in the next row.
     """
 
-    __slots__ = ("looks", "marks", "text", "wide")
+    __slots__ = ("looks", "marks", "text", "wide", "wrapped")
 
     def __init__(self, text: str = "", looks: str = "") -> None:
         self.text = text
         self.looks = looks
         self.marks: dict[int, str] | None = None
         self.wide = False
+        self.wrapped = False
 
     def write(self, column: int, text: str, look: str) -> None:
         """Put characters of one cell each at a column."""
@@ -136,6 +138,8 @@ class TerminalRow:
 
     def erase(self, start: int, end: int, look: str) -> None:
         """Blank the cells from `start` to before `end`."""
+        if end >= len(self.text):
+            self.wrapped = False
         if self.wide or self.marks:
             self._cut(start, end)
         if look == PLAIN and end >= len(self.text):

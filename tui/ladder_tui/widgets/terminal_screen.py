@@ -173,6 +173,7 @@ class TerminalScreen:
         self.write(self._last_character * min(count, self.columns))
 
     def _wrap(self) -> None:
+        self.lines[self._cursor.row].wrapped = True
         self._cursor.column = 0
         self._wrap_next = False
         self.line_feed()
