@@ -101,7 +101,8 @@ async def test_lines_are_selected_by_keys_and_copied(looking: Any) -> None:
 
 
 async def test_a_line_of_several_rows_is_copied_as_one(looking: Any) -> None:
-    long = "".join(f"word{number} " for number in range(60)).strip()
+    width = pane_of(looking).body_width
+    long = f"{'a' * (width - 1)} {'b' * (width - 3)}   c"
     await write(looking.ladder, f"{long}\r\nnext\r\n".encode())
     await looking.press("y")
     assert looking.copied[-1].endswith(f"\n{long}\nnext")

@@ -48,4 +48,9 @@ class Selection:
             row, span = row_at(line), self.span(line, columns)
             if row is not None and span is not None:
                 whole = self.whole or span == (0, columns)
-                yield (row if whole else row.part(*span)).plain() + ("" if row.wrapped else "\n")
+                piece = row if whole else row.part(*span)
+                if row.wrapped:
+                    # A blank at the edge is a blank within the line.
+                    yield "".join(text for text, _ in piece.runs(columns))
+                else:
+                    yield f"{piece.plain()}\n"
