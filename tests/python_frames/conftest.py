@@ -26,6 +26,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs"
 def layers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`python_layers.py` with the extension that it imports beside it; any Python 3.7 or later runs it."""
     folder = tmp_path_factory.mktemp("layers")
+    shutil.copy(PROGRAMS / "python_deep.py", folder)
     script = shutil.copy(PROGRAMS / "python_layers.py", folder)
     build = ["gcc", "-g", "-O0", "-shared", "-fPIC", "-o", str(folder / "spin_extension.so")]
     subprocess.run([*build, str(PROGRAMS / "spin_extension.c")], check=True, timeout=60)

@@ -105,6 +105,25 @@ async def test_a_running_process_is_attached_to(stack, layers, py_spy) -> None:
         await process.communicate()
 
 
+@pytest.mark.parametrize("python", ["distribution", "3.8"], indirect=True)
+async def test_a_deep_recursion_is_woven_at_both_ends(stack, python, layers, py_spy) -> None:
+    await stack.run(python, layers.with_name("python_deep.py"))
+    rows = stack.rows()
+    assert rows[:2] == ["follow", "crash"]
+    assert python_rows(rows)[:200] == ["dive"] * 200
+    if not stack.state.frames.more:
+        assert python_rows(rows)[-2:] == ["main", "<module>"]
+        return
+    # Each Python frame takes four native ones: only what is held can be woven.
+    await stack.session.stack.outermost()
+    await stack.settled()
+    assert python_rows(stack.rows())[-3:] == ["dive", "main", "<module>"]
+    await stack.session.stack.innermost()
+    await stack.settled()
+    assert stack.rows()[:2] == ["follow", "crash"]
+    assert python_rows(stack.rows())[0] == "dive"
+
+
 async def test_who_else_holds_the_lock_is_told(stack, layers, py_spy) -> None:
     await stack.run(Path(sys.executable), layers, "crash")
     pid = (await stack.session.debugger.python.thread_numbers()).os_thread

@@ -113,6 +113,13 @@ def test_the_beginning_of_a_long_stack() -> None:
     assert woven.placed == 1
 
 
+def test_the_end_of_a_long_stack() -> None:
+    stack = native(f"a:n.c:1 {LOOP} call_function {LOOP} call_function {LOOP} PyEval_EvalCode _start")
+    woven = weave(stack[2:], thread("f| g| h|"), complete=True)
+    assert shape(woven.rows) == ["call_function", "py g", "(2)", "py h", "(3)"]
+    assert woven.exact
+
+
 def test_the_innermost_frame_is_never_folded_away() -> None:
     woven = weave(native(f"PyObject_Call call_function {LOOP} _start"), thread("f|"), complete=True)
     assert shape(woven.rows)[0] == "PyObject_Call"

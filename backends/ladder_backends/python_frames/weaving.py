@@ -19,15 +19,18 @@ def weave(frames: Sequence[Frame], thread: PythonThread, *, complete: bool) -> W
     """The native frames of a thread with its Python frames in their places.
 
     Args:
-        frames: From level 0 on.
+        frames: From level 0 on, or the outermost ones of a long stack.
         thread: The same thread's Python frames.
-        complete: `frames` is the whole stack. With more loops than Python frames the innermost loop is then about
-            to begin or has just ended, and the outermost ones meet.
+        complete: `frames` goes to the outermost one. With more loops than Python frames the innermost loop is then
+            about to begin or has just ended, and the outermost ones meet.
     """
     loops = loops_of(frames)
     told = _told(frames, thread)
     if told is not None:
         runs, exact = told, True
+    elif frames and frames[0].level:
+        groups, positions = _groups(thread.frames), loops_of(frames)
+        runs, exact = dict(zip(reversed(positions), reversed(groups), strict=False)), complete
     else:
         runs, exact = _meet(frames, loops, _groups(thread.frames), complete=complete)
     plumbing = plumbing_of(frames, loops)
@@ -50,13 +53,13 @@ def weave(frames: Sequence[Frame], thread: PythonThread, *, complete: bool) -> W
             placed = max(placed, group[-1] + 1)
             # What runs them is told by them.
             fold.append(frame)
-        elif plumbing[position] and position:
+        elif plumbing[position] and frame.level:
             fold.append(frame)
         else:
             end_fold()
             rows.append(frame)
     end_fold()
-    if complete and placed < len(thread.frames):
+    if complete and placed < len(thread.frames) and not frames[0].level:
         rows += _python_rows(thread, range(placed, len(thread.frames)), -1)
     return WovenStack(tuple(rows), exact, placed)
 

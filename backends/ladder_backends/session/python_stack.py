@@ -136,7 +136,11 @@ class PythonStack:
         frames, told = self._state.frames, self._state.python
         self._frames = frames
         told.woven = None
-        if self._thread is None or frames.start:
+        if self._thread is None or (frames.start and frames.more):
+            return
+        if frames.start:
+            # The outermost frames of a long stack: they meet from their end.
+            told.woven = self._woven(frames, self._thread) if self._exact else None
             return
         from ladder_backends.python_frames.plumbing import loops_of
 
