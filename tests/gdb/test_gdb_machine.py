@@ -252,6 +252,8 @@ def assert_contiguous(instructions) -> None:
         # Room before a function may be passed over, nothing is read twice.
         assert int(following.address, 16) >= end
         assert int(following.address, 16) == end or following.offset == 0
+        # What fills the room before a function is not read as its beginning.
+        assert following.function in (one.function, "") or following.offset <= 0
 
 
 @pytest.mark.parametrize("flags", [("-O2", "-g"), ("-O2", "-s"), ("-O0",)], ids=["optimised", "stripped", "plain"])

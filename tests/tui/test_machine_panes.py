@@ -91,6 +91,7 @@ async def test_a_group_is_asked_for_when_it_is_opened(stopped: Open, show: Any, 
         assert "▸ vector" in view.text()
         assert " mxcsr " not in view.text()
         state = view.app.ladder.active.state.machine.registers
+        await press(view, "N")
         assert list(state.read) == ["general"]
         await press(view, "end", "up", "enter")
         assert "▾ vector" in view.text()

@@ -16,6 +16,8 @@ from ladder_backends.model.register import Register
 from ladder_backends.model.signal_handling import SignalCause, SignalHandling
 from ladder_backends.session.memory import WINDOW
 from ladder_backends.session.state import Change, Run
+from ladder_tui.panes.code_rows import Target, code_cells, target_of
+from ladder_tui.panes.memory_kinds import MemoryKind, of_family
 
 SIZES = {"80x24": (80, 24), "120x40": (120, 40)}
 HOME = 0x7FFFFFFFE400
@@ -96,6 +98,81 @@ async def test_libraries(segfault: Any, show: Any, shots: Any) -> None:
     async with show(machine_story(segfault), (80, 24)) as view:
         await view.press("w", "l")
         shots.text(view.app, "libraries")
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("call 0x401190 <main>", Target(0x401190)),
+        ("jne 0x401136", Target(0x401136)),
+        ("notrack jmp *%rax", Target(register="rax")),
+        ("call *0x2fca(%rip) # 0x403fe0 <free@got.plt>", Target(0x403FE0, stored=True)),
+        ("call QWORD PTR [rip+0x2fca] # 0x403fe0", Target(0x403FE0, stored=True)),
+        ("bl 0x4005d4 <helper>", Target(0x4005D4)),
+        ("b.ne 0x4005d4 <helper+4> // b.any", None),
+        ("cbz w0, 0x4005d4 <helper+4>", Target(0x4005D4)),
+        ("blr x8", Target(register="x8")),
+        ("mov 0x8(%rdi),%r8", None),
+        ("lea 0xdd1(%rip),%rax # 0x555555556010", None),
+        ("ret", None),
+        ("", None),
+    ],
+)
+def test_where_an_instruction_leads(text: str, target: Target | None) -> None:
+    assert target_of(Instruction("0x1", text)) == target
+
+
+@pytest.mark.parametrize("text", ["lock cmpxchg %ecx,(%rdx)", "ret", "", "mov $-0x8(%rbp),%rax # 0x1 <a<b>::c>"])
+def test_colours_lose_nothing_of_an_instruction(text: str) -> None:
+    assert "".join(cell.text for cell in code_cells(text)).split() == text.split()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "raw"),
+    [
+        (MemoryKind("hex", 1), "de ad", b"\xde\xad"),
+        (MemoryKind("hex", 1), '"a\\n"', b"a\n"),
+        (MemoryKind("hex", 4), "ff", b"\xff\0\0\0"),
+        (MemoryKind("signed", 2), "-2", b"\xfe\xff"),
+        (MemoryKind("signed", 1), "'A'", b"A"),
+        (MemoryKind("unsigned", 4), "0x10", b"\x10\0\0\0"),
+        (MemoryKind("float", 4), "1.5", b"\0\0\xc0\x3f"),
+        (MemoryKind("float", 2), "1", b"\0\x3c"),
+        (MemoryKind("pointer", 8), "0x401000", b"\0\x10\x40\0\0\0\0\0"),
+    ],
+)
+def test_values_become_exact_bytes(kind: MemoryKind, text: str, raw: bytes) -> None:
+    assert kind.bytes_of(text, little=True) == raw
+    if len(raw) == kind.size > 1:
+        assert kind.bytes_of(text, little=False) == raw[::-1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        (MemoryKind("hex", 1), "xyz", "pairs of hex digits"),
+        (MemoryKind("hex", 1), "", "pairs of hex digits"),
+        (MemoryKind("unsigned", 1), "256", "does not fit into u8"),
+        (MemoryKind("unsigned", 1), "-1", "does not fit into u8"),
+        (MemoryKind("signed", 4), "1.5", "is no i32"),
+        (MemoryKind("float", 2), "1e9", "is no f16"),
+    ],
+)
+def test_what_is_no_value_is_said(kind: MemoryKind, text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        kind.bytes_of(text, little=True)
+
+
+@pytest.mark.parametrize("family", ["hex", "signed", "unsigned", "float", "pointer"])
+def test_what_memory_shows_can_be_written_back(family: str) -> None:
+    for size in (1, 2, 4, 8):
+        kind = of_family(family, size, 8)
+        raw = bytes(range(0x31, 0x31 + kind.size))
+        text = kind.text(tuple(raw), little=True)
+        assert len(text) <= kind.width
+        if family != "float":
+            assert kind.bytes_of(text, little=True) == raw
+        assert set(kind.text([*raw[:-1], None], little=True)) == {"?"}
 
 
 async def test_only_what_is_seen_is_asked_for(segfault: Any, show: Any) -> None:
