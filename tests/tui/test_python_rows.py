@@ -150,6 +150,21 @@ async def test_a_fold_stays_open_over_a_step(crash: Any, show: Any) -> None:
         assert stack_of(view)[2].startswith("▾")
 
 
+async def test_folds_of_a_recursion_open_one_by_one(crash: Any, show: Any) -> None:
+    async with show(crash) as view:
+        debug = crash.active.state
+        calls = [Frame(0, "crash", Place("n.c", 1), "0x1")]
+        for level in range(1, 9, 2):
+            calls += [Frame(level, LOOP, None, "0x400010"), Frame(level + 1, "call_function", None, "0x400020")]
+        debug.frames = FrameWindow(tuple(calls))
+        python = tuple(PythonFrame("dive", "/src/deep.py", 3) for _ in range(4))
+        debug.python.woven = weave(debug.frames.frames, PythonThread(1, 1, "", True, python), complete=True)
+        crash.tell(Change.FRAMES)
+        await view.press("w", "t", "down", "down", "space")
+        assert [row[0] for row in stack_of(view)].count("▾") == 1
+        assert [row[0] for row in stack_of(view)].count("▸") == 3
+
+
 async def test_a_python_frame_is_selected_by_enter_and_by_click(crash: Any, show: Any) -> None:
     async with show(crash) as view:
         tell_woven(crash)

@@ -98,9 +98,14 @@ class PythonRow:
 
 @dataclass(frozen=True, slots=True)
 class FoldedFrames:
-    """Native frames of the interpreter's own, side by side."""
+    """Native frames of the interpreter's own, side by side.
+
+    Attributes:
+        outside: How many native frames that are known stand further out.
+    """
 
     frames: tuple[Frame, ...]
+    outside: int = 0
 
 
 @dataclass(frozen=True, slots=True)

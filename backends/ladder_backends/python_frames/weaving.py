@@ -42,7 +42,8 @@ def weave(frames: Sequence[Frame], thread: PythonThread, *, complete: bool) -> W
         if fold:
             # One row that says "1 frame" is no shorter than the frame, unless that says nothing.
             silent = len(fold) > 1 or fold[0].function == "??" or is_loop(fold[0])
-            rows.append(FoldedFrames(tuple(fold)) if silent else fold[0])
+            outside = frames[-1].level - fold[-1].level
+            rows.append(FoldedFrames(tuple(fold), outside) if silent else fold[0])
             fold.clear()
 
     for position, frame in enumerate(frames):

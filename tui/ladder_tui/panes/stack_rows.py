@@ -53,8 +53,7 @@ def _without_libraries(entries: Iterable[Entry]) -> Iterable[Entry]:
 
 def _woven_entries(debug: DebugState, opened: Collection[str]) -> tuple[Entry, ...]:
     woven = debug.python.woven
-    # Python frames are placed from the innermost frame on: a window further down has none.
-    if woven is None or debug.frames.start:
+    if woven is None:
         return debug.frames.frames
     entries: list[Entry] = []
     for row in woven.rows:
@@ -66,7 +65,7 @@ def _woven_entries(debug: DebugState, opened: Collection[str]) -> tuple[Entry, .
 
 def fold_key(fold: FoldedFrames) -> str:
     """What tells a fold from others, and stays while what called it stands where it stood."""
-    return f"{fold.frames[-1].address} {len(fold.frames)}"
+    return f"{fold.frames[-1].address} {len(fold.frames)} {fold.outside}"
 
 
 def index_of(entries: Sequence[Entry], debug: DebugState) -> int:
