@@ -1,5 +1,6 @@
 """What the screen says and offers when the program is built again."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +16,10 @@ from ladder_tui.panes.source_pane import SourcePane
 
 
 @pytest.fixture
-def built(segfault: Any) -> Any:
+def built(segfault: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The demo as a program that is watched."""
     began: list[None] = []
+    monkeypatch.setattr("ladder_tui.screens.rebuild_offer.BEGIN_AFTER", 0.01)
     session = segfault.active
     session.rebuild = SimpleNamespace(begin=lambda: began.append(None))
     session.began = began
@@ -30,7 +32,11 @@ async def test_watching_begins_once_something_is_shown(built: Any, show: Any) ->
     async with show(built):
         assert not built.active.began
         built.tell(Change.RUN)
-        assert built.active.began
+        built.tell(Change.RUN)
+        while not built.active.began:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        assert len(built.active.began) == 1
 
 
 async def test_a_new_build_is_told_once_and_stays_marked(built: Any, show: Any) -> None:

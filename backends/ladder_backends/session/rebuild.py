@@ -46,6 +46,7 @@ class Rebuild:
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
         self._id = ""
+        self._closed = False
         self._ended = True
         self._leave: Callable[[], None] = lambda: None
         self.built: Callable[[float], None] = lambda made: None
@@ -115,7 +116,7 @@ class Rebuild:
 
     def begin(self) -> None:
         """Watch from now on; costs nothing until something changes."""
-        if self._watch is None and self._state.build.program is not None:
+        if self._watch is None and self._state.build.program is not None and not self._closed:
             self._watch = FileWatch(self._look)
             self._sources.clear()
             self._leave = self._notifier.subscribe(self._told)
@@ -140,7 +141,7 @@ class Rebuild:
 
     async def close(self) -> None:
         """Watch nothing any more."""
-        watch, self._watch = self._watch, None
+        watch, self._watch, self._closed = self._watch, None, True
         if self._looking is not None:
             self._looking.cancel()
         if watch is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.frame import file_name
@@ -15,19 +16,25 @@ if TYPE_CHECKING:
     from ladder_tui.screens.choice import Option
 
 
+BEGIN_AFTER = 0.5
+"""Seconds after the first stop, or the end, from which on the build is watched: what is shown first comes first."""
+
+
 class RebuildOffer:
     """Has the build watched once there is something on screen, and tells of a new one once."""
 
     def __init__(self) -> None:
         self._told: DebugState | None = None
+        self._begun: DebugState | None = None
 
     def note(self, session: DebugSession | None, change: Change) -> str:
         """Take in a change; returns what to say, or an empty string."""
         if session is None or session.state.build.program is None:
             return ""
         debug = session.state
-        if change & Change.RUN and not debug.build.watching and debug.run not in (Run.NOTHING, Run.STARTING):
-            session.rebuild.begin()
+        if change & Change.RUN and self._begun is not debug and debug.run not in (Run.NOTHING, Run.STARTING):
+            self._begun = debug
+            asyncio.get_running_loop().call_later(BEGIN_AFTER, session.rebuild.begin)
         if not debug.build.rebuilt:
             if self._told is debug:
                 self._told = None
