@@ -277,6 +277,8 @@ class EventReader:
         self._emit(ThreadsChanged(ended=ended))
         gone, next_one = self.thread, self.table.successor()
         if gone in ended and gone is not None and next_one is not None and self.table.non_stop:
+            # Whoever waits for the engine to accept that this thread runs must not take the next one for it.
+            self.stops += 1
             self.turn_to(next_one)
             focus = self._focus_of({"thread-id": str(next_one)})
             if focus is not None:
