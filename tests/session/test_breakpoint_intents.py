@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ladder_backends.debugger import LaunchTarget, StepKind
+from ladder_backends.debugger import CoreTarget, LaunchTarget, StepKind
 from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.breakpoint import BindingState, BreakpointIntent, BreakpointKind, SourceAnchor
 from ladder_backends.session.anchors import anchor_at, line_now
@@ -19,6 +21,7 @@ from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.intents import IntentStore
 from ladder_backends.session.state import Run
 
+CATCH = BreakpointKind.CATCH
 RICH = [
     BreakpointIntent(
         1,
@@ -99,8 +102,6 @@ class TestStore:
         assert not IntentStore(program).load()[0].enabled
 
     def test_a_lock_that_another_holds_is_not_waited_for_long(self, program: Path) -> None:
-        import fcntl
-
         store = IntentStore(program)
         store.save([BreakpointIntent(1, "main")])
         held = os.open(store.file.with_suffix(".lock"), os.O_RDWR)
@@ -345,3 +346,37 @@ async def test_breakpoints_are_set_while_the_program_runs(told, compiled) -> Non
     await told.session.enable_breakpoint(told.state.breakpoints[0], True)
     await settled(told, lambda: told.state.run is Run.STOPPED)
     assert told.state.run_detail.startswith("breakpoint ")
+
+
+async def test_a_core_shows_what_is_kept_as_nothing_it_can_have(told, compiled, gdb, tmp_path) -> None:
+    program = compiled("steps")
+    IntentStore(program).save([BreakpointIntent(1, "add", "b == 3"), BreakpointIntent(2, "throw", kind=CATCH)])
+    core = tmp_path / "core.steps"
+    await asyncio.to_thread(
+        subprocess.run,
+        [
+            gdb,
+            "-nx",
+            "-q",
+            "-batch",
+            "-ex",
+            "break add",
+            "-ex",
+            "run",
+            "-ex",
+            f"generate-core-file {core}",
+            program,
+        ],
+        check=True,
+        capture_output=True,
+        timeout=60,
+    )
+    await told.session.open(CoreTarget(core, program))
+    assert [(each.intent.location, each.state, each.why) for each in told.state.breakpoints] == [
+        ("add", BindingState.UNSUPPORTED, "this target does not run"),
+        ("throw", BindingState.UNSUPPORTED, "this target does not run"),
+    ]
+    await told.session.enable_breakpoint(told.state.breakpoints[0], True)
+    assert told.notices()[-1] == "this target takes no breakpoints"
+    await told.session.remove_breakpoint(told.state.breakpoints[0])
+    assert locations(program) == ["throw"]

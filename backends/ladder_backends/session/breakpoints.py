@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ladder_backends.debugger.contract import Debugger
+from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.debugger.target import Target
 from ladder_backends.errors import LadderError
 from ladder_backends.model.breakpoint import (
@@ -28,6 +28,7 @@ from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.state import Change, DebugState
 from ladder_backends.session.target_program import program_of
 
+_NOTHING_RUNS = "this target does not run"
 COUNT_INTERVAL = 0.1
 """Seconds between two notifications that only tell how often breakpoints were hit."""
 
@@ -52,7 +53,10 @@ class Breakpoints:
     # -- with the program
 
     async def apply(self, debugger: Debugger, target: Target) -> None:
-        """Set what is kept for the target's program; on a restart, what was set before."""
+        """Set what is kept for the target's program; on a restart, what was set before.
+
+        A target that takes no breakpoints shows what is kept, as nothing it can have.
+        """
         program = self._program = program_of(target)
         wanted = [binding.intent for binding in self._state.breakpoints if not binding.intent.temporary]
         self._engine, self._refused = (), {}
@@ -61,7 +65,15 @@ class Breakpoints:
             self._store = IntentStore(program)
             wanted = self._store.load()
             self._told()
-        wanted = [await asyncio.to_thread(self._rebound, intent) for intent in wanted]
+        if any(intent.anchor is not None for intent in wanted):
+            wanted = await asyncio.to_thread(lambda: [self._rebound(intent) for intent in wanted])
+        if not debugger.capabilities & Capability.BREAKPOINTS:
+            self._refused = {
+                intent.id: BreakpointBinding(intent, BindingState.UNSUPPORTED, why=_NOTHING_RUNS)
+                for intent in wanted
+            }
+            self._publish()
+            return
         self._applying = True
         try:
             for intent in wanted:

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 from ladder_backends.debugger.contract import Capability, Debugger, FocusRefused, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineDied, EngineError, LadderError
-from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
 from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable
 from ladder_backends.session.answers import frame_at
+from ladder_backends.session.breakpoint_acts import BreakpointActs
 from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.follower import Follower
 from ladder_backends.session.ledger import Ledger
 from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
-from ladder_backends.session.python_stack import PythonStack, python_line_words
+from ladder_backends.session.python_stack import PythonStack
 from ladder_backends.session.rebuild import Rebuild
 from ladder_backends.session.run_control import RunControl
 from ladder_backends.session.stack import SessionStack
@@ -48,7 +48,7 @@ _MOST_FRAMES = 2_000
 """Frames that are held at once; a window further down replaces them."""
 
 
-class DebugSession:
+class DebugSession(BreakpointActs):
     """Drives one debugger and keeps its `DebugState`.
 
     Args:
@@ -159,8 +159,7 @@ class DebugSession:
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
             state.run = Run.DUMP
         self._notifier.tell(Change.RUN | Change.FOCUS)
-        if state.capabilities & Capability.BREAKPOINTS:
-            await self._breakpoints.apply(self.debugger, target)
+        await self._breakpoints.apply(self.debugger, target)
         if isinstance(target, LaunchTarget):
             with contextlib.suppress(EngineError):
                 state.entry = await self.debugger.entry()
@@ -333,65 +332,6 @@ class DebugSession:
     async def _start_queued(self, kind: StepKind, location: str) -> None:
         self.control.sets_out(kind, location)
         await self._start(kind, location)
-
-    # -- breakpoints
-
-    async def toggle_breakpoint(self, location: str) -> BreakpointBinding | None:
-        """Set a breakpoint at `file:line`, or take away the one that is there (then None)."""
-        present = self._breakpoints.at(location)
-        if present is not None:
-            await self.remove_breakpoint(present)
-            return None
-        return await self.set_breakpoint(location)
-
-    async def set_breakpoint(
-        self, location: str, *, condition: str = "", temporary: bool = False
-    ) -> BreakpointBinding | None:
-        """Set a breakpoint; None, with a notice, where the target takes none."""
-        return await self.place_breakpoint(BreakpointIntent(0, location, condition, temporary))
-
-    async def place_breakpoint(self, intent: BreakpointIntent) -> BreakpointBinding | None:
-        """Set a breakpoint of any kind; None, with a notice, where the target takes none."""
-        if not self.state.capabilities & Capability.BREAKPOINTS:
-            self._follower.notice("this target takes no breakpoints", "warning")
-            return None
-        with self._told():
-            return self._tell_binding(await self._breakpoints.set(self.debugger, intent))
-        return None
-
-    async def change_breakpoint(
-        self, binding: BreakpointBinding, intent: BreakpointIntent
-    ) -> BreakpointBinding | None:
-        """Make a breakpoint what an intent says; a refusal is a notice, and the breakpoint is as it was."""
-        with self._told():
-            return self._tell_binding(await self._breakpoints.change(self.debugger, binding, intent))
-        return None
-
-    def _tell_binding(self, binding: BreakpointBinding) -> BreakpointBinding:
-        if binding.why:
-            state = "set" if binding.state is BindingState.SET else binding.state
-            severity = "error" if binding.state is BindingState.FAILED else "information"
-            why = binding.why + python_line_words(binding)
-            self._follower.notice(f"breakpoint {state} at {binding.intent.location}: {why}", severity)
-        return binding
-
-    async def remove_breakpoint(self, binding: BreakpointBinding) -> None:
-        """Take a breakpoint away."""
-        with self._told():
-            await self._breakpoints.remove(self.debugger, binding)
-
-    async def enable_breakpoint(self, binding: BreakpointBinding, enabled: bool) -> None:
-        """Switch a breakpoint on or off."""
-        with self._told():
-            if binding.number:
-                await self.debugger.enable_breakpoint(binding, enabled)
-            else:
-                self._tell_binding(await self._breakpoints.arm(self.debugger, binding, enabled))
-
-    async def enable_location(self, number: str, enabled: bool) -> None:
-        """Switch one of a breakpoint's locations on or off, by the engine's number of it."""
-        with self._told():
-            await self.debugger.enable_location(number, enabled)
 
     # -- looking
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
+from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, Target
 
 
 def program_of(target: Target) -> Path | None:
@@ -20,6 +20,6 @@ def program_of(target: Target) -> Path | None:
             return Path(f"/proc/{target.pid}/exe").readlink()
         except OSError:
             return None
-    if isinstance(target, CoreTarget):
+    if isinstance(target, CoreTarget | GpuDumpTarget):
         return target.executable
     return None
