@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 from pathlib import Path
 
@@ -194,6 +195,18 @@ async def test_until_speaks_of_the_selected_frame(watched, compiled) -> None:
     await stop_at(watched, compiled("nested"), "leaf")
     await watched.debugger.select_frame(2)
     assert where(await go(watched, StepKind.UNTIL, "nested.c:14")) == ("top", 14)
+
+
+async def test_places_in_files_with_odd_names(watched, compiled, tmp_path: Path) -> None:
+    source = tmp_path / "a b's" / "ne st(ed).c"
+    source.parent.mkdir()
+    shutil.copy(compiled.source("nested"), source)
+    program = source.parent / "prog"
+    compiled.build(source, program)
+    await stop_at(watched, program, "main")
+    assert where(await go(watched, StepKind.ADVANCE, f"{source}:8")) == ("middle", 8)
+    assert where(await go(watched, StepKind.UNTIL, f"{source}:9")) == ("middle", 9)
+    assert where(await go(watched, StepKind.JUMP, f"{source}:10")) == ("middle", 10)
 
 
 async def test_jump_stands_where_it_was_told_to(watched, compiled) -> None:

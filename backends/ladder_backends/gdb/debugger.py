@@ -126,6 +126,8 @@ class GdbDebugger(GdbDialect):
             elif kind is StepKind.JUMP:
                 await self._held.jump(location)
             else:
+                if kind is StepKind.UNTIL:
+                    location = await self._held.plain_location(location)
                 await super().resume(kind, location)
         except CommandFailed as refused:
             if kind.anew and _tracing_forbidden(refused.what, *self.events.log):

@@ -11,7 +11,6 @@ from ladder_backends.model.stop_reasons import NO_HISTORY, RECORDED_EXIT, UNRECO
 _END = "No more reverse-execution history"
 _EXIT = "Process record: inferior program stopped"
 _UNKNOWN = re.compile(r"Process record(?: does not support|: failed to record|: the current)")
-_WHERE = re.compile(r"does not support instruction (?P<code>0x[0-9a-f]+)(?: at address (?P<address>0x[0-9a-f]+))?")
 
 
 class HistoryWords:
@@ -23,13 +22,11 @@ class HistoryWords:
 
     def __init__(self) -> None:
         self.recording = False
-        self._end = self._exit = False
-        self._unknown = ""
+        self._end = self._exit = self._unknown = False
 
     def forget(self) -> None:
         """The target runs again."""
-        self._end = self._exit = False
-        self._unknown = ""
+        self._end = self._exit = self._unknown = False
 
     def hear(self, line: str) -> None:
         """Take one line of the console or log stream."""
@@ -38,10 +35,7 @@ class HistoryWords:
         elif _EXIT in line:
             self._exit = True
         elif _UNKNOWN.search(line):
-            place = _WHERE.search(line)
-            if place is not None:
-                self._unknown = place["address"] or place["code"]
-            self._unknown = self._unknown or "this place"
+            self._unknown = True
 
     def reason(self, results: Mapping[str, Value], function: str) -> tuple[str, str] | None:
         """Reason and words of a stop that the recording caused; None for any other.
@@ -54,10 +48,8 @@ class HistoryWords:
         unasked = self.recording and results.get("signal-name") == "0"
         if (self._exit and (told is None or unasked)) or (unasked and not self._unknown and "_exit" in function):
             return RECORDED_EXIT, "about to exit"
-        if self._unknown and (told is None or unasked):
-            return UNRECORDABLE, f"cannot record the instruction at {self._unknown}"
-        if unasked:
-            return UNRECORDABLE, "cannot record what comes here"
+        if unasked or (self._unknown and told is None):
+            return UNRECORDABLE, "cannot record on"
         if told == NO_HISTORY or (told is None and self._end):
             return NO_HISTORY, "end of the recording"
         return None

@@ -18,6 +18,7 @@ from ladder_backends.gdb.process_table import FIRST
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import location_word, mi_string
 from ladder_backends.gdb.translation import frame_of, rows_of, text_of, with_value
+from ladder_backends.mi.records import Value
 from ladder_backends.model.events import Event, FocusChanged
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame
@@ -215,16 +216,26 @@ class GdbProcess(Process):
 
     async def function_at(self, location: str) -> str:
         """Ask by a breakpoint that is taken away again: it alone finds the next line with code."""
+        return text_of((await self._probe(location)).get("func"))
+
+    async def plain_location(self, location: str) -> str:
+        """A location that `until` can read: it does not find the end of a file's name that holds a quote."""
+        if "'" not in location:
+            return location
+        address = text_of((await self._probe(location)).get("addr"))
+        return f"*{address}" if address else location
+
+    async def _probe(self, location: str) -> Mapping[str, Value]:
+        """The first place of a location; empty where it has no code."""
         try:
             answer = await self._engine.command(f"-break-insert -d {mi_string(location)}")
         except CommandFailed:
-            return ""
+            return {}
         row = answer.results.get("bkpt")
         if not isinstance(row, dict):
-            return ""
+            return {}
         await self._drop(text_of(row.get("number")))
-        first = next(rows_of(row.get("locations")), row)
-        return text_of(first.get("func"))
+        return next(rows_of(row.get("locations")), row)
 
     async def jump(self, location: str) -> None:
         """Go on at a location and stop there at once."""

@@ -177,7 +177,8 @@ class RunControl:
             self._session.notice(f"the recording {which} here")
         elif event.reason == UNRECORDABLE:
             remedy = "step or continue goes on without it; E starts the program so that more can be recorded"
-            self._session.notice(f"recording stopped: gdb {event.description} — {remedy}", "warning")
+            where = f"the instruction at {event.frame.address}" if event.frame is not None else "what comes"
+            self._session.notice(f"recording stopped: gdb cannot record {where} — {remedy}", "warning")
         elif event.reason == RECORDED_EXIT:
             self._session.notice("the program is about to exit, and the recording ends; continue lets it exit")
 
