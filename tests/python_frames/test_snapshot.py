@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 import time
@@ -196,3 +197,26 @@ def test_why_in_one_line(said: str, why: str) -> None:
     assert why in error.why
     assert "backtrace" not in error.line()
     assert "\n" not in error.line()
+
+
+async def test_hundreds_of_threads_do_not_hold_up_the_keys(fake_spy: Callable[[str], Path], tmp_path: Path) -> None:
+    frame = {"name": "f" * 40, "filename": "/src/x.py", "line": 3, "locals": None, "is_entry": True}
+    threads = [{"thread_id": n, "thread_name": f"w{n}", "frames": [frame] * 100} for n in range(500)]
+    (tmp_path / "dump.json").write_text(json.dumps(threads))
+    fake_spy(f"cat {tmp_path}/dump.json")
+    turns = 0
+
+    async def keys() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0.001)
+            turns += 1
+
+    pressed = asyncio.create_task(keys())
+    read_in = asyncio.get_running_loop().create_task(snapshot(os.getpid()))
+    told = await read_in
+    pressed.cancel()
+    assert len(told.threads) == 500
+    assert sum(len(thread.frames) for thread in told.threads) == 50_000
+    # Parsed on the loop itself, hardly a turn would have come in between.
+    assert turns > 10

@@ -80,7 +80,8 @@ async def _dump(what: list[str], pid: int, variables: bool, deadline: float) -> 
             )
         raise unreadable(pid, said, status)
     try:
-        threads = threads_of(out)
+        # Hundreds of threads are megabytes of text.
+        threads = await asyncio.to_thread(threads_of, out)
     except (ValueError, RecursionError) as error:
         raise PythonUnreadable(
             WHAT, "py-spy wrote something that is no dump", "try another release of it"
