@@ -13,6 +13,7 @@ from ladder_backends.debugger import CoreTarget, LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.gdb.registers import part_of
 from ladder_backends.gdb.signals import cause_of
+from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.events import TargetStopped
 
@@ -275,6 +276,24 @@ async def test_code_goes_on_in_both_directions(watched, compiled, flags) -> None
         around = [*before, *around, *after]
     assert_contiguous(around)
     assert here.address in [one.address for one in around]
+
+
+async def test_a_disassembly_out_of_step_is_no_answer(watched) -> None:
+    starts: list[int] = []
+
+    async def answer(text: str, **options):
+        """Instructions of three bytes from wherever one asks."""
+        words = text.split()
+        start, end = int(words[words.index("-s") + 1], 16), int(words[words.index("-e") + 1], 16)
+        starts.append(start)
+        rows = [{"address": f"{at:#x}", "inst": "nop", "opcodes": "0f 1f 00"} for at in range(start, end, 3)]
+        return ResultRecord(1, "done", {"asm_insns": rows})
+
+    watched.debugger.command = answer
+    found = await watched.debugger.code.before(0x1000)
+    # The first try ends with an instruction that reaches over the address.
+    assert starts == [0xFFF, 0xE00, 0xDFF]
+    assert int(found[-1].address, 16) == 0xFFD
 
 
 async def test_a_counter_that_points_nowhere_is_no_error(watched, compiled) -> None:

@@ -12,7 +12,7 @@ Order: TypeAlias = Literal["little", "big"]
 
 _PAIRS = re.compile(r"(?:[0-9a-fA-F]{2}[\s,]*)+")
 _FLOATS = {2: "e", 4: "f", 8: "d"}
-_FLOAT_WIDTHS = {2: 10, 4: 13, 8: 22}
+_FLOAT_WIDTHS = {2: 11, 4: 15, 8: 24}
 _CHARACTERS = range(0x20, 0x7F)
 
 
