@@ -33,9 +33,7 @@ async def test_watching_begins_once_something_is_shown(built: Any, show: Any) ->
         assert not built.active.began
         built.tell(Change.RUN)
         built.tell(Change.RUN)
-        while not built.active.began:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.2)
         assert len(built.active.began) == 1
 
 
