@@ -1,4 +1,4 @@
-"""A Python program that crashes in its extension, under the real gdb and py-spy: one stack from script to C line."""
+"""A Python program that crashes in its extension, under real gdb and py-spy: one stack from script to C line."""
 
 from __future__ import annotations
 
