@@ -151,6 +151,8 @@ async def test_a_rebuilt_program_is_not_used_and_asked_for(
     )
     assert f"no program: addresses only — name segfault with build id {original[:12]}… after the core" in told
     assert watched.debugger.missing_program == f"segfault with build id {original[:12]}…"
+    # The engine's own guesses add nothing.
+    assert [text for text in told if text.startswith("warning:")] == []
 
 
 async def test_a_rebuilt_program_that_is_named_is_used_with_a_warning(

@@ -11,10 +11,11 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from ladder_backends.errors import CommandFailed, EngineDied, TargetInvalid
+from ladder_backends.errors import CommandFailed, EngineDied, NotRecorded, TargetInvalid
 from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.warm_symbols import Commands, WarmSymbols
+from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, Event
 from ladder_backends.paths import cache_dir
 from ladder_backends.processes import ProcFiles
@@ -141,12 +142,8 @@ class Attaching:
         Raises:
             TargetInvalid: It cannot be attached to; one cause, one remedy.
         """
-        # Which inferior is selected after a command for another one differs between engines.
-        where = "--thread-group i1 " if self.warm.names else ""
         self._asked_at = time.monotonic()
-        ask = asyncio.ensure_future(
-            self._engine.command(f"-target-attach {where}{self._pid}", deadline=ATTACH_DEADLINE)
-        )
+        ask = asyncio.ensure_future(self._ask())
         try:
             await asyncio.wait({ask}, timeout=STUCK_AFTER)
             if not ask.done():
@@ -156,6 +153,17 @@ class Attaching:
             raise await asyncio.to_thread(explain_refusal, self._pid, refused.what) from refused
         finally:
             ask.cancel()
+
+    async def _ask(self) -> ResultRecord:
+        plain = f"-target-attach {self._pid}"
+        # Which inferior is selected after a command for another one differs between engines.
+        chosen = f"-target-attach --thread-group i1 {self._pid}"
+        if self._live:
+            return await self._engine.command(chosen if self.warm.names else plain, deadline=ATTACH_DEADLINE)
+        try:
+            return await self._engine.command(chosen)
+        except NotRecorded:
+            return await self._engine.command(plain)
 
     async def _tell_stuck(self) -> None:
         if _state(self._pid) in ("t", "T"):

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.images.host_core import HostCore, MappedFile, read_build_id, read_host_core
 from ladder_backends.text import clean_line
+
+CORE_NOISE = re.compile(
+    r"Section `\.reg\S*' in core file too small"
+    r"|during file-backed mapping (?:note )?processing"
+    r"|exec(?:utable)? file is newer than core file"
+    r"|core file may not match specified executable"
+)
+"""What engines say of files whose build ids were compared already, and of registers that a kernel left out."""
 
 _DEBUG_FOLDERS = (Path("/usr/lib/debug"), Path("/usr/local/lib/debug"))
 _GONE = " (deleted)"

@@ -17,7 +17,7 @@ from ladder_backends.gdb.attaching import Attaching
 from ladder_backends.gdb.build import GdbBuild
 from ladder_backends.gdb.code import GdbCode
 from ladder_backends.gdb.core_check import check_core
-from ladder_backends.gdb.core_program import choose_program
+from ladder_backends.gdb.core_program import CORE_NOISE, choose_program
 from ladder_backends.gdb.dialect import GdbDialect, TransportFactory
 from ladder_backends.gdb.environment import kept_back
 from ladder_backends.gdb.launching import check_settings
@@ -78,6 +78,7 @@ class GdbDebugger(GdbDialect):
     _stop_at_main = False
     _core_faults: Sequence[str] = ()
     _attaching: Attaching | None = None
+    _knows_core = False
 
     def __init__(
         self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
@@ -107,6 +108,8 @@ class GdbDebugger(GdbDialect):
 
     def emit(self, event: Event) -> None:
         """Hand an event on; the first stop of a process that was attached to tells how long that took."""
+        if self._knows_core and isinstance(event, EngineNotice) and CORE_NOISE.search(event.text):
+            return
         super().emit(event)
         if self._attaching is not None and isinstance(event, TargetStopped):
             attaching, self._attaching = self._attaching, None
@@ -247,7 +250,7 @@ class GdbDebugger(GdbDialect):
             choice = await asyncio.to_thread(choose_program, target.core, named, target.folders)
             for text, severity in choice.notices:
                 self.emit(EngineNotice(text, severity))
-            self.missing_program = choice.missing
+            self.missing_program, self._knows_core = choice.missing, True
             facts = read_facts(choice.program) if choice.program is not None else None
             searched = facts is None and not choice.refused
             if choice.symbols_only:

@@ -8,7 +8,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ladder_backends.errors import EngineError
+from ladder_backends.debugger.target import AttachTarget
+from ladder_backends.errors import EngineDied, EngineError
+from ladder_backends.model.events import EngineExited, EngineNotice, Event, TargetExited, TargetStopped
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.thread import Thread
 
@@ -79,6 +81,58 @@ async def read_all_stacks(debugger: Debugger) -> AllStacks:
         with contextlib.suppress(EngineError):
             await debugger.interrupt()
     return AllStacks(tuple(found), len(threads), late, time.monotonic() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldProcess:
+    """What was read of a process while it was held.
+
+    Attributes:
+        stacks: The stacks of its threads.
+        held: Seconds from the request to stop it to the moment when it was let go.
+        notices: What the debugger said about it.
+    """
+
+    stacks: AllStacks
+    held: float
+    notices: tuple[EngineNotice, ...] = ()
+
+
+async def hold_and_read(debugger: Debugger, pid: int) -> HeldProcess:
+    """Attach, read the stacks of all threads, let go: nothing else is asked while the process stands.
+
+    Args:
+        debugger: Not opened yet; it is to be closed afterwards.
+        pid: Process id.
+
+    Raises:
+        TargetInvalid, EngineMissing: It cannot be attached to.
+        EngineDied: The engine, or the process, ended meanwhile.
+    """
+    notices: list[EngineNotice] = []
+    stands: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
+    # The engine tells that the process has gone as soon as it has, and forgets its symbols after that.
+    gone: list[float] = []
+
+    def take(event: Event) -> None:
+        if isinstance(event, EngineNotice):
+            notices.append(event)
+        elif isinstance(event, TargetStopped) and not stands.done():
+            stands.set_result(event.at)
+        elif isinstance(event, TargetExited | EngineExited):
+            gone.append(time.monotonic())
+            if not stands.done():
+                stands.set_result(None)
+
+    debugger.listen(take)
+    await debugger.open(AttachTarget(pid))
+    at = await stands
+    if at is None:
+        raise EngineDied(f"process {pid} was not read", "it ended while it was being stopped")
+    stacks = await read_all_stacks(debugger)
+    await let_go(debugger)
+    held = (gone[0] if gone else time.monotonic()) - at + (debugger.stopping_took or 0.0)
+    return HeldProcess(stacks, held, tuple(notices))
 
 
 async def let_go(debugger: Debugger) -> None:

@@ -13,7 +13,7 @@ from ladder_backends.recording import Recording
 _SYMBOLS = re.compile(r'-file-exec-and-symbols (?:"((?:[^"\\]|\\.)*)"|(\S+))')
 _DUMP = re.compile(r'target cudacore (?:\\"(.*?)\\"|([^"\n]+?))"')
 _CORE = re.compile(r'-target-select core (?:"((?:[^"\\]|\\.)*)"|([^\n]+))')
-_ATTACH = re.compile(r"-target-attach (\d+)")
+_ATTACH = re.compile(r"-target-attach (?:--thread-group \w+ )?(\d+)")
 _START = re.compile(r"-exec-run( --start)?")
 
 

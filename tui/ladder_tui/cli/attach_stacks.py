@@ -2,61 +2,53 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ladder_backends.debugger.target import AttachTarget
-from ladder_backends.session.all_stacks import AllStacks, let_go, read_all_stacks
-from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.state import DebugState, Run
-from ladder_tui.cli.headless import with_ladder
+from ladder_backends.session.all_stacks import HeldProcess, hold_and_read
+from ladder_backends.session.engines import Engines
+from ladder_tui.cli.headless import apply_settings
 from ladder_tui.cli.output import print_json, print_lines
 from ladder_tui.cli.session_text import frame_json, frame_line
 
+if TYPE_CHECKING:
+    from ladder_backends.debugger import Debugger
+
 
 def print_stacks(pid: int, *, json_wanted: bool, record: Path | None = None) -> int:
-    """Attach, read, let go, print.
+    """Attach, read, let go, print; returns the exit code, which is 0 where the stacks are there.
 
-    Returns:
-        0 where the stacks are there, 2 where the debugger died on it.
+    Raises:
+        LadderError: The process cannot be attached to, or the debugger died on it.
     """
+    apply_settings()
 
-    async def work(ladder: Ladder) -> int:
-        session = await ladder.open_target(AttachTarget(pid))
-        await session.at_rest()
-        state = session.state
-        if state.run is not Run.STOPPED:
-            print_lines([f"{state.title}: {state.run_detail or state.run}"])
-            return 2
-        stacks = await read_all_stacks(session.debugger)
-        held_since = state.since
-        await let_go(session.debugger)
-        held = time.monotonic() - held_since + (session.debugger.stopping_took or 0.0)
-        if json_wanted:
-            print_json(stacks_json(state, stacks, pid, held))
-        else:
-            print_lines(stacks_lines(state, stacks, held))
-        return 0
+    async def work() -> tuple[Debugger, HeldProcess]:
+        debugger = Engines(record).make("gdb")
+        try:
+            return debugger, await hold_and_read(debugger, pid)
+        finally:
+            await debugger.close()
 
-    return with_ladder(work, record=record)
+    debugger, held = asyncio.run(work())
+    if json_wanted:
+        print_json(stacks_json(debugger, held, pid))
+    else:
+        print_lines(stacks_lines(held, pid))
+    return 0
 
 
-def stacks_json(state: DebugState, stacks: AllStacks, pid: int, held: float) -> dict[str, object]:
-    """The stacks for a machine.
-
-    Args:
-        state: The session as it was when they were read.
-        stacks: What was read.
-        pid: Process id.
-        held: Seconds from the request to stop the process to the moment when it was let go.
-    """
+def stacks_json(debugger: Debugger, held: HeldProcess, pid: int) -> dict[str, object]:
+    """The stacks for a machine."""
+    stacks = held.stacks
     return {
         "format": 1,
-        "rung": state.rung,
-        "target": state.title,
+        "rung": debugger.rung,
+        "target": f"process {pid}",
         "pid": pid,
-        "held": round(held, 3),
+        "held": round(held.held, 3),
         "threads": stacks.threads,
         "complete": not stacks.late and len(stacks.stacks) == stacks.threads,
         "stacks": [
@@ -69,16 +61,19 @@ def stacks_json(state: DebugState, stacks: AllStacks, pid: int, held: float) -> 
             }
             for each in stacks.stacks
         ],
-        "source": str(state.provenance),
-        "notices": [notice.text for notice in state.notices],
+        "source": str(debugger.provenance),
+        "notices": [notice.text for notice in held.notices],
     }
 
 
-def stacks_lines(state: DebugState, stacks: AllStacks, held: float) -> Iterator[str]:
+def stacks_lines(held: HeldProcess, pid: int) -> Iterator[str]:
     """The stacks for a person."""
-    yield f"{state.title}: {stacks.threads} threads; held for {held:.2f} s, and let go"
-    for notice in state.notices:
-        yield f"note   {notice.text}"
+    stacks = held.stacks
+    threads = "1 thread" if stacks.threads == 1 else f"{stacks.threads} threads"
+    yield f"process {pid}: {threads}; held for {held.held:.2f} s, and let go"
+    for notice in held.notices:
+        if notice.severity != "information":
+            yield f"note   {notice.text}"
     for each in stacks.stacks:
         thread = each.thread
         system_id = f" (LWP {thread.system_id})" if thread.system_id is not None else ""

@@ -73,7 +73,7 @@ def process_row(process: RunningProcess, now: float, *, gpus: bool) -> Row:
         Cell(f"{age_text(now - process.started):>4} ", "muted"),
         Cell(f"{process.threads:>4} ", "muted"),
         *gpu,
-        Cell(process.command, style),
+        Cell(_short(process.command), style),
     )
     return Row(cells, target=process, pinned=2)
 
@@ -97,8 +97,15 @@ def detail_rows(process: RunningProcess | None) -> tuple[Row, Row]:
         words.append(f"container {process.container}")
     if process.gpu is not None:
         words.append(gpu_text(process.gpu))
-    where = Row((Cell("  in ", "muted"), Cell(process.directory or "a folder that may not be read", "file")))
+    folder = process.directory or "a folder that may not be read"
+    where = Row((Cell("  in ", "muted"), Cell(folder, "file"), Cell(f"  {process.command}", "muted")))
     return Row((Cell("  "), Cell(" · ".join(words), "muted"))), where
+
+
+def _short(command: str) -> str:
+    """A command line without the folder of its program: what follows tells processes apart."""
+    program, space, rest = command.partition(" ")
+    return f"{program.rpartition('/')[2] or program}{space}{rest}" if program.startswith("/") else command
 
 
 def gpu_text(use: GpuUse | None) -> str:
