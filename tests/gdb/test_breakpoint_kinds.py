@@ -9,6 +9,7 @@ import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.gdb.breakpoint_rows import binding_of, gathered, intent_of, row_in
+from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.breakpoint import BindingState, BreakpointIntent, BreakpointKind
@@ -445,3 +446,26 @@ async def test_a_breakpoint_is_set_while_a_line_is_stepped_over_for_long(watched
     assert binding.state is BindingState.SET
     await watched.debugger.interrupt()
     assert (await watched.next(TargetStopped)).description == "interrupted"
+
+
+def test_functions_that_match_but_cannot_be_found_are_pending() -> None:
+    table = BreakpointTable()
+    table.begin_pattern(BreakpointIntent(1, "r::add", kind=BreakpointKind.REGEX))
+    row = {"number": "3", "type": "breakpoint", "addr": "<PENDING>", "pending": "r.rs:'r::add'", "enabled": "y"}
+    table.update(row)
+    binding = table.end_pattern()
+    assert (binding.state, binding.why) == (BindingState.PENDING, "no loaded module has it yet")
+    found = {"number": "3", "type": "breakpoint", "addr": "0x12", "enabled": "y", "file": "r.rs", "line": "3"}
+    table.update({**found, "func": "r::add", "times": "2"})
+    (binding,) = table.bindings
+    assert (binding.state, binding.why, binding.hits) == (BindingState.SET, "", 2)
+
+
+async def test_a_stop_at_several_things_tells_where(breaks) -> None:
+    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "compute"))
+    await breaks.debugger.console("watch no_such")
+    await breaks.debugger.console("watch counter thread 99")
+    await breaks.until_console("nknown thread 99")
+    assert len(listed(breaks)) == 1
+    stop = await go(breaks, StepKind.RUN)
+    assert stop.description == "breakpoint 1"

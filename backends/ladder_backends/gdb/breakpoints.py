@@ -265,8 +265,17 @@ class BreakpointTable:
             self._members[each.number] = first
         places = tuple(dict.fromkeys(each.place for each in locations if each.place is not None))
         functions = tuple(dict.fromkeys(each.function for each in locations if each.function))
+        # An engine makes pending breakpoints of names that it does not find again, as of some languages.
+        state = BindingState.SET if places or any(each.address for each in locations) else BindingState.PENDING
+        why = "" if state is BindingState.SET else known.why or "no loaded module has it yet"
         self._bindings[first] = replace(
-            known, number=first, places=places, functions=functions, locations=locations, state=BindingState.SET
+            known,
+            number=first,
+            places=places,
+            functions=functions,
+            locations=locations,
+            state=state,
+            why=why,
         )
 
     # -- stops
@@ -318,7 +327,7 @@ def _member(number: str, single: BreakpointBinding, row: Mapping[str, Value]) ->
         number=number,
         place=single.places[0] if single.places else None,
         function=single.functions[0] if single.functions else "",
-        address=text_of(row.get("addr")),
+        address="" if row.get("addr") == "<PENDING>" else text_of(row.get("addr")),
         enabled=row.get("enabled") != "n",
     )
 
