@@ -159,6 +159,19 @@ async def test_half_a_program_is_not_offered_and_ends_nothing(watching: Watching
     await watching.until(lambda: watching.state.build.rebuilt)
 
 
+async def test_a_build_that_failed_ends_nothing(watching: Watching) -> None:
+    project, session = watching.project, watching.session
+    project.program.unlink()
+    await session.resume(StepKind.RUN)
+    await session.at_rest()
+    assert (watching.state.run, watching.shown().state) == (Run.STOPPED, SourceState.FOUND)
+    assert watching.state.notices[-1].text == "rebuilt cannot be started: its file is gone — build it again"
+    project.make()
+    await session.resume(StepKind.RUN)
+    await session.at_rest()
+    assert watching.state.run is Run.STOPPED
+
+
 async def test_the_same_build_again_is_no_news(watching: Watching) -> None:
     project = watching.project
     loaded = watching.state.build.loaded

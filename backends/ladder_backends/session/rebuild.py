@@ -85,6 +85,9 @@ class Rebuild:
             LadderError: The program is being written, or cannot be read. The process that is there lives on.
         """
         program = self._state.build.program
+        if program is not None and self._state.build.loaded is not None and stamp_of(program) is None:
+            # As after a build that failed.
+            raise LadderError(f"{program.name} cannot be started", "its file is gone", "build it again")
         if program is None or not self.stale():
             return False
         waited = 0.0
