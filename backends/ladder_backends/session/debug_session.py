@@ -186,6 +186,7 @@ class DebugSession(BreakpointActs):
         self.debugger.listen(self._take)
         if self._program_size is not None:
             self.debugger.resize_program(*self._program_size)
+        self.machine.forget()
         self._follower.restarted()
         try:
             await self.open(self.control.as_chosen(self.threads.as_chosen(self.target)))

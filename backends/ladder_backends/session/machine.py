@@ -40,10 +40,14 @@ class Machine:
             self.memory.stopped()
             self.signals.stopped(event)
         elif isinstance(event, TargetExited | EngineExited):
-            self.registers.forget()
-            self.memory.forget()
-            self.code.forget()
-            self.signals.forget()
+            self.forget()
+
+    def forget(self) -> None:
+        """The process is gone, or the engine that held it."""
+        self.registers.forget()
+        self.memory.forget()
+        self.code.forget()
+        self.signals.forget()
 
     def read_only(self) -> str:
         """Why nothing can be written now; empty where it can."""

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
-from ladder_backends.session.source_names import SourceNames
-
 if TYPE_CHECKING:
+    from ladder_backends.session.source_names import SourceNames
     from ladder_tui.panes.pane import Pane
     from ladder_tui.screens.workspace import Workspace
 
@@ -73,6 +72,7 @@ class MachineCommands(Screen[None]):
 
     def action_open_source(self) -> None:
         """Choose a source file and show it; the target stays where it is."""
+        from ladder_backends.session.source_names import SourceNames
         from ladder_tui.screens.open_source import SourceScreen
 
         home = cast("Workspace", self)
