@@ -13,7 +13,6 @@ from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.target import Target
 from ladder_backends.errors import (
     CommandFailed,
-    DeadlinePassed,
     EngineDied,
     EngineError,
     EngineMissing,
@@ -359,13 +358,21 @@ class GdbDialect(Debugger):
     async def interrupt(self) -> None:
         """Stop a running target; where only the engine is busy, interrupt its work."""
         if self.events.running:
+            asking = asyncio.ensure_future(self.command(f"-exec-interrupt{self._whom()}", deadline=None))
             try:
-                await self.command(f"-exec-interrupt{self._whom()}", deadline=1.0)
-            except DeadlinePassed:
-                self.interrupt_engine()
-            except CommandFailed:
-                # It stopped by itself in the same instant.
-                pass
+                _, unheard = await asyncio.wait([asking], timeout=1.0)
+                for _ in range(_MORE_INTERRUPTS):
+                    if not unheard:
+                        break
+                    # It is busy telling of a stop: each value that its Python prints is a work of its own.
+                    self.interrupt_engine()
+                    _, unheard = await asyncio.wait([asking], timeout=_INTERRUPT_AGAIN)
+                if not unheard:
+                    # A refusal means that it stopped by itself in the same instant.
+                    with contextlib.suppress(CommandFailed):
+                        await asking
+            finally:
+                asking.cancel()
         elif self.pending() or self._expect_prompt:
             typed_at = self._typed_at
             self.interrupt_engine()

@@ -39,13 +39,15 @@ class VariableObjects(Values):
     async def read(self, wanted: Sequence[Wanted], frame_level: int, *, calls: bool = False) -> Sequence[Variable]:
         """The values, one after the other."""
         place = await self._engine.at_frame(frame_level)
-        quiet = [] if calls else [self._engine.command("-gdb-set may-call-functions off")]
-        loud = [] if calls else [self._engine.command("-gdb-set may-call-functions on")]
-        answers = await asyncio.gather(
-            *quiet, *(self._read(one, place) for one in wanted), *loud, return_exceptions=True
-        )
+        if not calls:
+            await self._engine.command("-gdb-set may-call-functions off")
+        try:
+            answers = await asyncio.gather(*(self._read(one, place) for one in wanted), return_exceptions=True)
+        finally:
+            if not calls:
+                await self._engine.command("-gdb-set may-call-functions on")
         read: list[Variable] = []
-        for one, answer in zip(wanted, answers[len(quiet) :], strict=False):
+        for one, answer in zip(wanted, answers, strict=True):
             if isinstance(answer, Variable):
                 read.append(answer)
             elif isinstance(answer, CommandFailed):
@@ -56,8 +58,13 @@ class VariableObjects(Values):
         return read
 
     async def _read(self, wanted: Wanted, place: str) -> Variable:
-        # Asked in one go with the object, so that nothing comes between and a refusal is that of the object.
-        answer = await self._bounded.ask(f"-var-create{place} - * {mi_string(wanted.expression)}", _BUDGET)
+        try:
+            answer = await self._bounded.ask(f"-var-create{place} - * {mi_string(wanted.expression)}", _BUDGET)
+        except CommandFailed as refused:
+            if "unable to create" in refused.what:
+                # Why not is told to who asks for the value alone.
+                await self._engine.command(f"-data-evaluate-expression{place} {mi_string(wanted.expression)}")
+            raise
         name = text_of(answer.results.get("name"))
         try:
             results: Mapping[str, Value] = answer.results
@@ -146,16 +153,10 @@ class VariableObjects(Values):
     async def whole(self, expression: str, frame_level: int, form: str, most: int) -> tuple[str, bool]:
         """All of a value, up to what the engine's limits let through."""
         place = await self._engine.at_frame(frame_level)
-        limits = [f"-gdb-set print elements {most}", "-gdb-set print elements 200"]
-        answers = await asyncio.gather(
-            self._engine.command(limits[0]),
-            self._bounded.ask(f"-data-evaluate-expression{place} {mi_string(expression)}", _BUDGET),
-            self._engine.command(limits[1]),
-            return_exceptions=True,
-        )
-        answer = answers[1]
-        if isinstance(answer, BaseException):
-            raise answer
+        before = (f"-gdb-set print elements {most}", "-gdb-set print repeats unlimited")
+        after = ("-gdb-set print elements 200", "-gdb-set print repeats 10", *self._engine.print_limits()[1])
+        ask = f"-data-evaluate-expression{place} {mi_string(expression)}"
+        answer = await self._bounded.ask(ask, _BUDGET, before, after)
         text = text_of(answer.results.get("value"))
         return text[: 2 * most], len(text) > 2 * most
 
