@@ -64,6 +64,13 @@ def test_what_cannot_be_debugged_is_left_out(tree: ProcTree) -> None:
     assert [process.pid for process in ProcessList(tree.files, NoGpus()).read()] == [5]
 
 
+def test_a_wait_in_the_kernel_does_not_bar_a_process_from_the_list(tree: ProcTree) -> None:
+    tree.add("self")
+    tree.add(5, state="D (disk sleep)")
+    (one,) = ProcessList(tree.files, NoGpus()).read()
+    assert (one.state, one.obstacle) == ("D", "")
+
+
 def test_names_and_command_lines_are_clean_and_short(tree: ProcTree) -> None:
     tree.add("self")
     tree.add(5, name="comm\x1b]0;x\x07", cmdline=b"")

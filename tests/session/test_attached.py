@@ -244,7 +244,8 @@ async def test_an_interrupt_while_symbols_are_read_gives_up(
 
     monkeypatch.setattr(debugger, "command", slow)
     opening = asyncio.ensure_future(told.session.open(AttachTarget(process.pid)))
-    await pends(told.session, "sleep")
+    # What is read is told by name and number.
+    await pends(told.session, "symbols 1/")
     await told.session.interrupt()
     with pytest.raises(TargetInvalid, match=r"was given up: .* the process was not touched"):
         await opening

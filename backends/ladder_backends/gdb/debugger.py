@@ -115,6 +115,12 @@ class GdbDebugger(GdbDialect):
             attaching, self._attaching = self._attaching, None
             self.stopping_took = attaching.stopped(event.at)
 
+    def pending(self) -> Sequence[tuple[str, float]]:
+        """Commands without an answer; while symbols are read before an attach, which."""
+        waiting = super().pending()
+        doing = self._attaching.warm.doing if self._attaching is not None else ""
+        return [(doing, waiting[0][1]), *waiting[1:]] if doing and waiting else waiting
+
     async def resume(self, kind: StepKind, location: str = "") -> None:
         """Let the target run; RUN and START start it, or start it again."""
         try:

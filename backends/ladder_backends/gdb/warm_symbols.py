@@ -16,6 +16,7 @@ from ladder_backends.errors import CommandFailed, EngineError
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.processes.loaded_objects import LoadedObjects
+from ladder_backends.text import clean_line
 
 READ_DEADLINE = 300.0
 """Seconds for the symbols of one file."""
@@ -36,6 +37,7 @@ class WarmSymbols:
     Attributes:
         names: Files that were read.
         given_up: Nothing more is to be read.
+        doing: What is being read, in few words; empty where nothing is.
     """
 
     def __init__(self, engine: Commands) -> None:
@@ -43,16 +45,22 @@ class WarmSymbols:
         self._group = ""
         self.names: set[str] = set()
         self.given_up = False
+        self.doing = ""
 
     async def read(self, objects: LoadedObjects) -> None:
         """Read the symbols of what a process has loaded, unless it is given up; what was read is passed over."""
         program = f"{objects.root}{objects.executable}"
-        for name in _readable(objects):
-            if self.given_up:
-                return
-            if name not in self.names:
-                await self._read(name, program=name == program)
-                self.names.add(name)
+        files = _readable(objects)
+        try:
+            for number, name in enumerate(files, 1):
+                if self.given_up:
+                    return
+                if name not in self.names:
+                    self.doing = f"symbols {number}/{len(files)} {clean_line(os.path.basename(name))}"
+                    await self._read(name, program=name == program)
+                    self.names.add(name)
+        finally:
+            self.doing = ""
 
     async def drop(self) -> None:
         """Take the second inferior away: from now on names mean the process alone."""

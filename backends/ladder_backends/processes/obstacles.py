@@ -69,8 +69,8 @@ def obstacle_before(pid: int, proc: ProcFiles | None = None) -> Obstacle | None:
 
 
 def obstacle_at_a_glance(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obstacle | None:
-    """Like `obstacle_before`, of a `status` that was read already; one look, as for a list."""
-    return _obstacle(pid, status, proc)
+    """Like `obstacle_before`, of a `status` that was read already; a wait in the kernel may be over by now."""
+    return _state_obstacle(pid, status, proc) or _right_obstacle(pid, status, proc)
 
 
 def obstacle_after(pid: int, message: str, proc: ProcFiles | None = None) -> Obstacle:

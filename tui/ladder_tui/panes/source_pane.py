@@ -340,7 +340,9 @@ class SourcePane(Pane):
             if self.ladder.state.report is not None:
                 return "The report names no source file."
             return "Nothing is open. Start with: ladder-tui run PROGRAM"
-        if debug.run in (Run.RUNNING, Run.STARTING):
+        if debug.run is Run.STARTING:
+            return "The target is starting."
+        if debug.run is Run.RUNNING:
             return f"The target runs; {key_of('run.interrupt')} stops it."
         if debug.run in (Run.STOPPED, Run.DUMP):
             code = f"{key_of('pane.go')} {PANES['disassembly'].letter}"
