@@ -241,6 +241,19 @@ async def test_ten_steps_at_once_are_coalesced_and_the_last_one_wins(told, start
     assert told.notices() == []
 
 
+async def test_a_start_typed_twice_starts_once(told, compiled, monkeypatch) -> None:
+    await told.session.open(LaunchTarget(compiled("spin")), run=False)
+    await told.session.set_breakpoint("main")
+    table, started = told.session.debugger.events.processes, []
+    start = table.start
+    monkeypatch.setattr(table, "start", lambda name, pid: (started.append(pid), start(name, pid))[1])
+    await asyncio.gather(*(told.session.resume(StepKind.RUN) for _ in range(3)))
+    await told.session.at_rest()
+    assert told.state.run_detail == "breakpoint 1"
+    assert len(started) == 1
+    assert told.notices() == []
+
+
 async def test_a_long_step_runs_with_its_age_and_is_interrupted(told, start, compiled) -> None:
     await start(compiled("one_line"), "one_line.c:5")
     await told.session.resume(StepKind.NEXT)
@@ -335,7 +348,10 @@ async def test_settings_are_kept_per_program_and_outlive_the_engine(told, compil
         await other.open(LaunchTarget(program), run=False)
         assert other.state.control.settings.plain
         assert other.state.control.last_used == settings
-        assert "started without settings; the form of settings offers the last ones: cd" in other.state.notices[-1].text
+        assert (
+            "started without settings; the form of settings offers the last ones: cd"
+            in other.state.notices[-1].text
+        )
     finally:
         await other.close()
 

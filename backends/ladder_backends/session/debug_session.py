@@ -240,6 +240,9 @@ class DebugSession(BreakpointActs):
             return
         if kind is StepKind.CONTINUE and not self._follower.running and self._waits_to_start():
             kind = StepKind.RUN
+        if kind.anew and self._accepting:
+            # It is being started: a key pressed twice does not start it twice.
+            return
         kind = self.control.directed(kind)
         if (self._follower.running or self._accepting) and not kind.anew:
             if state.run is Run.RUNNING:
