@@ -469,3 +469,26 @@ async def test_a_stop_at_several_things_tells_where(breaks) -> None:
     assert len(listed(breaks)) == 1
     stop = await go(breaks, StepKind.RUN)
     assert stop.description == "breakpoint 1"
+
+
+async def test_a_watch_deleted_after_the_end_is_gone(breaks) -> None:
+    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "counter", kind=BreakpointKind.WRITE, enabled=False))
+    assert isinstance(await go_on(breaks), TargetExited)
+    assert listed(breaks)[0].number == "1"
+    await breaks.debugger.console("delete 1")
+    await breaks.until(lambda: not listed(breaks))
+
+
+async def go_on(watched):
+    await watched.debugger.resume(StepKind.RUN)
+    return await watched.next((TargetStopped, TargetExited))
+
+
+async def test_a_condition_that_only_one_of_many_functions_takes_is_taken_by_none(breaks) -> None:
+    wish = BreakpointIntent(1, "breaks.cpp:^compute\\|^thrower", kind=BreakpointKind.REGEX)
+    binding = await breaks.debugger.set_breakpoint(wish)
+    failed = await breaks.debugger.change_breakpoint(binding, replace(binding.intent, condition="n == 3"))
+    assert failed.state is BindingState.FAILED
+    answer = await breaks.debugger.command("-break-list")
+    assert "cond" not in str(answer.results)
+    assert listed(breaks)[0].intent.condition == ""

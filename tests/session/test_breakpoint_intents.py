@@ -269,6 +269,9 @@ async def test_what_log_points_write_is_kept_and_told(told, start, compiled) -> 
     assert (logged.written, logged.last) == (7, {binding.intent.id: "i=2"})
     assert "i=3" in told.state.console
     assert told.state.breakpoints[0].hits == 7
+    await told.session.change_breakpoint(told.state.breakpoints[0], replace(binding.intent, log="here"))
+    await told.go(StepKind.RUN)
+    assert [line.text for line in logged.lines][7:] == ["here"] * 7
 
 
 async def test_a_change_that_is_refused_is_one_notice(told, start, compiled) -> None:
