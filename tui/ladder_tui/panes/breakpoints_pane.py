@@ -75,7 +75,7 @@ class BreakpointsPane(Pane):
         elif hit.target.what == "show":
             self._show(hit.target.line)
         else:
-            self._edit(hit.target.line.binding)
+            self.ladder_app.workspace.edit_breakpoint(hit.target.line.binding)
 
     def action_switch(self) -> None:
         """On or off: the breakpoint, or one of its places; what waits is tried again."""
@@ -114,8 +114,3 @@ class BreakpointsPane(Pane):
             self.ladder_app.say("this breakpoint is on no line of source", "information")
             return
         self.ladder_app.workspace.show_source(place.file, place.line, place.fullname)
-
-    def _edit(self, binding: BreakpointBinding) -> None:
-        from ladder_tui.screens.breakpoint_form import edit_breakpoint
-
-        edit_breakpoint(self.ladder_app.workspace, binding)

@@ -23,9 +23,7 @@ def edit_at(pane: SourcePane, index: int) -> None:
     """Open the dialog of the breakpoint on a line, where there is one."""
     binding = breakpoint_at(pane, index)
     if binding is not None:
-        from ladder_tui.screens.breakpoint_form import edit_breakpoint
-
-        edit_breakpoint(pane.ladder_app.workspace, binding)
+        pane.ladder_app.workspace.edit_breakpoint(binding)
 
 
 def take_click(pane: SourcePane, event: events.Click) -> bool:
@@ -38,7 +36,5 @@ def take_click(pane: SourcePane, event: events.Click) -> bool:
     pane.move_cursor(hit.index)
     location = pane.location_at_cursor()
     if location:
-        from ladder_tui.screens.breakpoint_form import ask_condition
-
-        ask_condition(pane.ladder_app.workspace, breakpoint_at(pane, hit.index), location)
+        pane.ladder_app.workspace.ask_condition(breakpoint_at(pane, hit.index), location)
     return True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
-from ladder_backends.model.breakpoint import BreakpointIntent, BreakpointKind
+from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent, BreakpointKind
 
 if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
@@ -16,6 +16,18 @@ _KINDS = {"-r": BreakpointKind.READ, "-a": BreakpointKind.ACCESS, "-w": Breakpoi
 
 class BreakpointCommands(Screen[None]):
     """Actions on breakpoints, whichever pane is shown."""
+
+    def edit_breakpoint(self, binding: BreakpointBinding) -> None:
+        """Ask for all options of a breakpoint."""
+        from ladder_tui.screens.breakpoint_form import edit_breakpoint
+
+        edit_breakpoint(cast("Workspace", self), binding)
+
+    def ask_condition(self, binding: BreakpointBinding | None, location: str) -> None:
+        """Ask for the condition of a breakpoint, or of a new one at a location."""
+        from ladder_tui.screens.breakpoint_form import ask_condition
+
+        ask_condition(cast("Workspace", self), binding, location)
 
     def action_new_breakpoint(self) -> None:
         """Ask for a breakpoint of any kind; the cursor's line of the source is offered."""
