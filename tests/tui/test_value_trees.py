@@ -12,7 +12,8 @@ from ladder_backends.debugger.facets.values import CALLS, Form, Look, Values, Wa
 from ladder_backends.errors import CommandFailed, NotRecorded
 from ladder_backends.model.variable import ChildWindow, Variable, VariableWindow
 from ladder_backends.session.state import Change, Run
-from ladder_tui.panes.value_lines import parts_of, prefill, read_range
+from ladder_tui.panes.source_gutter import inline_values
+from ladder_tui.panes.value_lines import parts_of, prefill, read_range, short_value
 
 
 class TableOfValues(Values):
@@ -249,3 +250,36 @@ def test_text_is_cut_behind_blanks_and_nothing_is_lost() -> None:
     for text in ("a b" * 100, "x" * 100, "  \u4e2d\u6587 " * 40, ""):
         parts = parts_of(text, 20)
         assert "".join(parts) == text
+
+
+def test_a_container_is_told_by_its_size() -> None:
+    for value, short in {
+        "std::vector of length 2, capacity 4 = {1, 2}": "[2] {1, 2}",
+        'std::map with 2 elements = {["ann"] = 30}': '[2] {["ann"] = 30}',
+        'std::unordered_map with 1 element = {[1] = "one"}': '[1] {[1] = "one"}',
+        "std::vector of length 0, capacity 0": "[0]",
+        "std::vector<bool> of length 2, capacity 64 = {true, false}": "[2] {true, false}",
+        "std::optional<int> = {[contained value] = 5}": "{[contained value] = 5}",
+        "std::optional<int> [no contained value]": "[no contained value]",
+        'std::variant<int, std::string> [index 1] = {"str"}': '[index 1] = {"str"}',
+        "std::__cxx11::list = {[0] = 1}": "{[0] = 1}",
+        "{inner = std::set with 1 element = {[0] = 4}}": "{inner = [1] {[0] = 4}}",
+        '"std::vector of length"': '"std::vector of length"',
+        "7": "7",
+    }.items():
+        assert short_value(value) == short
+
+
+def test_inline_values_are_of_names_that_the_code_means() -> None:
+    lines = [
+        "void f() {",
+        '    printf("total of value", point.total); // count here',
+        "    value = shape->count + items.size() + list(2);",
+    ]
+    names = ("total", "value", "count", "items", "point", "list")
+    variables = [Variable(name, "std::vector of length 1, capacity 1 = {7}") for name in names]
+    shown = inline_values(lines, 3, variables)
+    assert {line: sorted(one.cell.text for one in values) for line, values in shown.items()} == {
+        3: ["items=[1] {7}", "list=[1] {7}", "value=[1] {7}"],
+        2: ["point=[1] {7}"],
+    }

@@ -55,11 +55,16 @@ class Chain(NamedTuple):
         return self.ends[-1]
 
 
+def without_text(line: str) -> str:
+    """The line with blanks in place of its strings, comments and numbers."""
+    return _SKIPPED.sub(lambda match: " " * len(match.group()), line)
+
+
 def chains_of(line: str) -> list[Chain]:
     """The expressions of a line, in order; those within an index come after what is indexed."""
     if line.lstrip().startswith("#") or len(line) > _LONGEST:
         return []
-    blank = _SKIPPED.sub(lambda match: " " * len(match.group()), line)
+    blank = without_text(line)
     return sorted(_chains(blank, 0, len(blank)))
 
 

@@ -13,10 +13,13 @@ from ladder_backends.model.variable import Variable
 from ladder_tui.panes.breakpoint_rows import breakpoint_mark
 from ladder_tui.widgets.row import Cell
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"(?<!->)(?<![.\w])[A-Za-z_]\w*")
+"""A name that is no member's."""
 _SET = re.compile(r"([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
 """Names that a line gives a value to."""
 _VALUE_ROOM = 24
+_LONGEST = 1_000
+"""Characters of a line that are looked at."""
 _LINES_BACK = 8
 """How far above the current line values are still shown."""
 
@@ -105,20 +108,29 @@ def inline_values(
     same block of text are looked at: what is below has not run, and what is above an outermost line belongs to
     another function.
     """
+    from ladder_tui.panes.source_expressions import without_text
+    from ladder_tui.panes.value_lines import short_value
+
+    def named_on(text: str) -> list[str]:
+        return _WORD.findall(without_text(text[:_LONGEST]))
+
     known = {variable.name: variable for variable in variables if variable.value or variable.error}
-    here = set(_WORD.findall(lines[current - 1])) if 0 < current <= len(lines) else set()
+    here = set(named_on(lines[current - 1])) if 0 < current <= len(lines) else set()
     told: set[str] = set()
     shown: dict[int, tuple[InlineValue, ...]] = {}
     for line in range(current, max(0, current - _LINES_BACK), -1):
         if line > len(lines):
             break
         text = lines[line - 1]
-        named = [known[name] for name in dict.fromkeys(_WORD.findall(text)) if name in known and name not in told]
+        named = [known[name] for name in dict.fromkeys(named_on(text)) if name in known and name not in told]
         if named:
             again = here - set(_SET.findall(text)) if line != current else set()
             named.sort(key=lambda variable: (variable.name in again, _dullness(variable)))
             shown[line] = tuple(
-                InlineValue(_value_cell(variable), variable.name in again or len(variable.value) > _VALUE_ROOM)
+                InlineValue(
+                    _value_cell(variable, short_value(variable.value)),
+                    variable.name in again or len(variable.value) > _VALUE_ROOM,
+                )
                 for variable in named
             )
         if line != current:
@@ -134,8 +146,8 @@ def _dullness(variable: Variable) -> tuple[int, ...]:
     return not variable.changed, value != "0x0", not value or value.startswith("<"), len(value)
 
 
-def _value_cell(variable: Variable) -> Cell:
-    value = variable.value or f"<{variable.error}>"
+def _value_cell(variable: Variable, value: str) -> Cell:
+    value = value or f"<{variable.error}>"
     value = value if len(value) <= _VALUE_ROOM else value[: _VALUE_ROOM - 1] + "…"
     sign, style = ("→", "changed") if variable.changed else ("=", "inline")
     return Cell(f"{variable.name}{sign}{value}", style)

@@ -20,6 +20,19 @@ _SYMBOL = re.compile(r"(\(.*\) )?(?P<address>0x[0-9a-f]+) [<\"'L{].*", re.DOTALL
 _CHARACTER = re.compile(r"(?P<code>-?\d+) [LuU]?'.*'")
 
 
+_CONTAINER = re.compile(
+    r"std::(?:__\w+::)?\w+(?:<[^={]*>)? (?:of length|with) (?P<count>\d+)(?:, capacity \d+| elements?)?(?: = )?"
+)
+_WRAPPER = re.compile(r"std::(?:__\w+::)?\w+(?:<[^={]*>)? (?:= (?=\{)|(?=\[))")
+
+
+def short_value(text: str) -> str:
+    """A value without the name of its container, which its type tells: `[2] {1, 2}` for a vector of two."""
+    if "std::" not in text:
+        return text
+    return _WRAPPER.sub("", _CONTAINER.sub(r"[\g<count>] ", text)).rstrip()
+
+
 class ValueLine(NamedTuple):
     """One line.
 

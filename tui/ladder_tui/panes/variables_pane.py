@@ -10,7 +10,7 @@ from ladder_backends.session.state import Change, LadderState, Run
 from ladder_backends.session.value_rows import WATCHED, Key, Sort, ValueRow
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.value_lines import ValueLine, lines_of, prefill, read_range
+from ladder_tui.panes.value_lines import ValueLine, lines_of, prefill, read_range, short_value
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, width_of
 
@@ -152,7 +152,7 @@ class VariablesPane(Pane):
             return Cell(f"<{variable.error}>", "warn")
         if not variable.value and row.watched:
             return Cell(_UNREAD, "muted")
-        text = variable.value + ("…" if variable.cut else "")
+        text = short_value(variable.value) + ("…" if variable.cut else "")
         standing = self.debug is not None and self.debug.run in (Run.STOPPED, Run.DUMP)
         style = ("changed" if variable.changed else "value") if standing else "muted"
         return Cell(text or "{…}", style)
