@@ -164,6 +164,7 @@ async def test_a_rebuilt_program_that_is_named_is_used_with_a_warning(
     await watched.debugger.open(CoreTarget(core, program))
     await watched.next(TargetStopped)
     assert any(theirs in text and original[:12] in text and "may be wrong" in text for text in notices(watched))
+    assert core_program.difference(core, program) == f"build id {theirs} here, {original[:12]}… in the core"
     assert watched.debugger.missing_program == ""
 
 

@@ -94,11 +94,12 @@ async def test_another_build_says_so_first(
 ) -> None:
     program = tmp_path / "train"
     program.write_bytes(b"x")
-    words = "train may not match the core: it has build id aa, and train of the core bb"
+    words = "build id aaaaaaaaaaaa… here, bbbbbbbbbbbb… in the core"
     monkeypatch.setattr(found_programs, "difference", lambda core, path: words)
     async with asking() as view:
         await view.burst(str(program))
         await view.press("enter")
+        assert "train may not match the core" in view.text()
         assert words in view.text()
         await view.press("n")
         assert view.app.workspace.prompt.display

@@ -138,12 +138,15 @@ def mismatch(program: Path, facts: HostCore) -> str:
 
 
 def difference(core: Path, program: Path) -> str:
-    """`mismatch` of two files; reads them, so not on an event loop.
+    """Both build ids in few words, where a program's is not that of the core; reads files.
 
     Raises:
         OSError: The core cannot be read.
     """
-    return mismatch(program, read_host_core(core))
+    facts = read_host_core(core)
+    if not mismatch(program, facts):
+        return ""
+    return f"build id {short(read_build_id(program)) or 'none'} here, {short(facts.build_id)} in the core"
 
 
 def library_faults(facts: HostCore) -> str:

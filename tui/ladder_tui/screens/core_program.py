@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import CoreTarget
+from ladder_backends.text import clean_line
 from ladder_tui.opening import Opening
 
 if TYPE_CHECKING:
@@ -55,4 +56,7 @@ async def _compare_and_open(home: Workspace, core: Path, program: Path, text: st
         Option("o", "open it all the same", "open", "what is shown may be wrong"),
         Option("l", "leave it", "", "addresses only"),
     )
-    home.app.push_screen(ChoiceScreen("Another build", options, home.palette, why=differs), answered)
+    home.app.push_screen(
+        ChoiceScreen(f"{clean_line(program.name)} may not match the core", options, home.palette, why=differs),
+        answered,
+    )
