@@ -8,6 +8,7 @@ back, which falls into step within a few instructions, and counts only if it mee
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ladder_backends.debugger.facets import Code
@@ -29,6 +30,7 @@ _TRIES = 16
 _BEHIND = 8
 """Instructions behind a function that are kept of what was read with it."""
 _TOP = 1 << 64
+_HEX = re.compile(r"0x[0-9a-f]+")
 _DEADLINE = 5.0
 
 
@@ -117,9 +119,14 @@ def mixed_instructions(value: Value | None) -> Iterator[Instruction]:
         if "line_asm_insn" in row:
             place = place_of(row)
             for inner in rows_of(row.get("line_asm_insn")):
-                yield _instruction(inner, place)
-        elif "address" in row:
+                if _lies_somewhere(inner):
+                    yield _instruction(inner, place)
+        elif _lies_somewhere(row):
             yield _instruction(row, None)
+
+
+def _lies_somewhere(row: Mapping[str, Value]) -> bool:
+    return _HEX.fullmatch(text_of(row.get("address"))) is not None
 
 
 def _instruction(row: Mapping[str, Value], place: Place | None) -> Instruction:

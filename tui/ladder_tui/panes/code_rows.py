@@ -65,6 +65,14 @@ class Target(NamedTuple):
     register: str = ""
 
 
+def address_of(one: Instruction) -> int:
+    """Where an instruction lies, or -1 where its address is no number."""
+    try:
+        return int(one.address, 16)
+    except ValueError:
+        return -1
+
+
 def target_of(one: Instruction) -> Target | None:
     """Where an instruction jumps to or what it calls, as far as its text tells; None where it goes on."""
     found = _JUMP.match(one.text)

@@ -16,6 +16,7 @@ from ladder_tui.panes.code_rows import (
     FunctionLine,
     SourceLine,
     Target,
+    address_of,
     breakpoint_addresses,
     code_cells,
     mixed_lines,
@@ -97,9 +98,9 @@ class DisassemblyPane(Pane):
         self._held = code
         self._lines = mixed_lines(code, source=self._mixed)
         self._by_address = {
-            int(one.address, 16): index for index, one in enumerate(self._lines) if isinstance(one, Instruction)
+            address_of(one): index for index, one in enumerate(self._lines) if isinstance(one, Instruction)
         }
-        if isinstance(kept_line, Instruction) and (row := self._row_of(int(kept_line.address, 16))) >= 0:
+        if isinstance(kept_line, Instruction) and (row := self._row_of(address_of(kept_line))) >= 0:
             # What was read before the first row must not push the others away.
             self.cursor = max(0, row - below)
             self.top = max(0, self.cursor - offset)
@@ -144,11 +145,11 @@ class DisassemblyPane(Pane):
             return self._source_row(line)
         debug = self.debug
         current = index == self._current
-        address = int(line.address, 16)
+        address = address_of(line)
         binding = self._breakpoints.get(address)
         outer = debug is not None and debug.selected_frame > 0
         style = "fault" if current and debug is not None and debug.fault and not outer else "current-line"
-        place = f"{line.offset:+}" if line.function else f"{address:#x}"
+        place = f"{line.offset:+}" if line.function else f"{address:#x}" if address >= 0 else line.address
         cells = [
             breakpoint_mark(binding) if binding is not None else Cell(" "),
             Cell(("▷ " if outer else "▶ ") if current else "  ", style),
@@ -239,7 +240,7 @@ class DisassemblyPane(Pane):
         if address is None:
             return
         if remember and here is not None:
-            self._trail.append(int(here.address, 16))
+            self._trail.append(address_of(here))
         self._arrives = False
         self._lay_out()
         row = self._row_of(address)
@@ -261,7 +262,7 @@ class DisassemblyPane(Pane):
     def location_at_cursor(self) -> str:
         """`*0x401136` of the cursor's instruction, or an empty string."""
         line = self._instruction_at(self.cursor)
-        return f"*{int(line.address, 16):#x}" if line is not None else ""
+        return f"*{address_of(line):#x}" if line is not None and address_of(line) >= 0 else ""
 
     def activate(self, hit: Hit) -> None:
         """A click in the gutter sets or takes away a breakpoint; Enter follows a jump, a call, or a source line."""
@@ -274,7 +275,7 @@ class DisassemblyPane(Pane):
             return
         if hit.column is not None:
             if 0 <= hit.column < _GUTTER:
-                self.work(self.session.toggle_breakpoint(f"*{int(hit.target.address, 16):#x}"))
+                self.work(self.session.toggle_breakpoint(f"*{address_of(hit.target):#x}"))
             return
         target = target_of(hit.target)
         if target is None:

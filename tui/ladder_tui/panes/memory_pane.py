@@ -126,9 +126,10 @@ class MemoryPane(Pane):
 
     def _stand_at(self, address: int) -> None:
         """Put the cursor on the element an address is in; rows go on beginning where they began."""
+        offset = self.cursor - self.top
         rows, rest = divmod(address - (self._home or 0), self._bytes)
         self.cursor, self._column = self._home_row + rows, rest // self._kind.size
-        self.top = max(0, self.cursor - self.body_height // 3)
+        self.top = max(0, self.cursor - offset)
 
     # Geometry --------------------------------------------------------------------------------------------------
 
