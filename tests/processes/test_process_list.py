@@ -71,6 +71,17 @@ def test_a_wait_in_the_kernel_does_not_bar_a_process_from_the_list(tree: ProcTre
     assert (one.state, one.obstacle) == ("D", "")
 
 
+def test_a_list_asks_yama_for_nothing_that_it_would_log(tree: ProcTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree.add("self")
+    tree.add(5)
+    tree.setting("kernel/yama/ptrace_scope", "1")
+    asked: list[int] = []
+    monkeypatch.setattr(ProcFiles, "may_trace", lambda self, pid: asked.append(pid))
+    (one,) = ProcessList(tree.files, NoGpus()).read()
+    assert "ptrace_scope is 1" in one.obstacle
+    assert asked == []
+
+
 def test_names_and_command_lines_are_clean_and_short(tree: ProcTree) -> None:
     tree.add("self")
     tree.add(5, name="comm\x1b]0;x\x07", cmdline=b"")

@@ -70,7 +70,7 @@ def obstacle_before(pid: int, proc: ProcFiles | None = None) -> Obstacle | None:
 
 def obstacle_at_a_glance(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obstacle | None:
     """Like `obstacle_before`, of a `status` that was read already; a wait in the kernel may be over by now."""
-    return _state_obstacle(pid, status, proc) or _right_obstacle(pid, status, proc)
+    return _state_obstacle(pid, status, proc) or _right_obstacle(pid, status, proc, glance=True)
 
 
 def obstacle_after(pid: int, message: str, proc: ProcFiles | None = None) -> Obstacle:
@@ -112,7 +112,9 @@ def _state_obstacle(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obs
     return None
 
 
-def _right_obstacle(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obstacle | None:
+def _right_obstacle(
+    pid: int, status: Mapping[str, str], proc: ProcFiles, *, glance: bool = False
+) -> Obstacle | None:
     own = proc.status("self")
     scope = proc.setting("kernel/yama/ptrace_scope")
     if scope == "3":
@@ -153,8 +155,8 @@ def _right_obstacle(pid: int, status: Mapping[str, str], proc: ProcFiles) -> Obs
             ObstacleKind.YAMA,
             "kernel.yama.ptrace_scope is 1: only a program's own starter may attach",
             "run `sudo sysctl kernel.yama.ptrace_scope=0`, start it under the console, or be root",
-            # It may have called PR_SET_PTRACER.
-            certain=proc.may_trace(pid) is False,
+            # It may have called PR_SET_PTRACER. Yama writes each refusal to the kernel's log: none for a mere list.
+            certain=not glance and proc.may_trace(pid) is False,
         )
     return _refused_by_kernel(pid, proc)
 
