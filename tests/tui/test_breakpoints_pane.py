@@ -209,6 +209,31 @@ async def test_the_gutter_asks_for_conditions_and_enter_edits(story: Any, show: 
         assert "Breakpoint 1  segfault.c:10" in view.text()
 
 
+async def test_what_the_engine_refuses_is_asked_for_again(story: Any, show: Any) -> None:
+    refused = BreakpointBinding(EVERY[0].intent, BindingState.FAILED, why='No symbol "q" in current context')
+    answers = story.active.answers
+    answers["place_breakpoint"] = answers["change_breakpoint"] = refused
+    async with show(story, (80, 24)) as view:
+        await view.press("B", "tab", "tab", *"q > 1", "enter")
+        assert 'No symbol "q" in current context' in view.text()
+        assert "q > 1" in view.text()
+        await view.press("escape")
+        await view.press("B", "right", "enter")
+        assert "say where: a regular expression" in view.text()
+        await view.press("escape", "w", "b", "enter", "down", *"q", "enter")
+        assert 'No symbol "q" in current context' in view.text()
+        assert "n > 3q" in view.text()
+        await view.press("escape")
+        source = view.app.workspace.panes["source"]
+        await view.pilot.click("#source", offset=(4, 1 + 9 - source.top), button=3)
+        await view.settle()
+        await view.press(*"q", "enter")
+        assert 'No symbol "q" in current context; if n > 3q' in view.text()
+        answers.clear()
+        await view.press("backspace", "enter")
+        assert "if n > 3q" not in view.text()
+
+
 @pytest.mark.parametrize(
     ("changed", "field"),
     [

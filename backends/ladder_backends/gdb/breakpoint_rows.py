@@ -104,8 +104,8 @@ def script_of(row: Mapping[str, Value]) -> list[Value]:
     """The lines of a breakpoint's commands."""
     script = row.get("script")
     if isinstance(script, list):
-        return [line for line in script if isinstance(line, str)]
-    return [script] if isinstance(script, str) and script else []
+        return [line.replace("\t", " ") for line in script if isinstance(line, str)]
+    return [script.replace("\t", " ")] if isinstance(script, str) and script else []
 
 
 def binding_of(intent: BreakpointIntent, row: Mapping[str, Value], why: str = "") -> BreakpointBinding:

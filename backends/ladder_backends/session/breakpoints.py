@@ -121,6 +121,13 @@ class Breakpoints:
         self._moved[intent.id] = moved.location, f"moved from {anchor.line} to {now}: same text"
         return moved
 
+    def close(self) -> None:
+        """Do nothing more of what was begun."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        if self._counting is not None:
+            self._counting.cancel()
+
     # -- with the engine
 
     def take(self, event: Event, debugger: Debugger) -> None:

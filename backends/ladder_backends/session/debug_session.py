@@ -199,6 +199,7 @@ class DebugSession(BreakpointActs):
         self.control.cancel()
         self.threads.cancel()
         self.python.cancel()
+        self._breakpoints.close()
         self._queued = None
         await asyncio.gather(self.rebuild.close(), self.debugger.close())
 

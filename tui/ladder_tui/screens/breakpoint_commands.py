@@ -37,7 +37,7 @@ class BreakpointCommands(Screen[None]):
         from ladder_tui.screens.breakpoint_form import new_breakpoint
 
         source = home._source
-        new_breakpoint(home, source.location_at_cursor() if source is not None else "")
+        new_breakpoint(home, BreakpointIntent(0, source.location_at_cursor() if source is not None else ""))
 
     def action_watch_data(self) -> None:
         """Ask for an expression at whose change the program stops; the value under the cursor is offered."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent, BreakpointKind
+from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent, BreakpointKind
 from ladder_backends.model.frame import file_name
 from ladder_tui.panes.breakpoint_rows import place_words
 from ladder_tui.screens.form import FormScreen, FormValues
@@ -33,73 +33,104 @@ _KEEP, _ONCE, _GONE = "keep", "once", "gone"
 _AFTER = ((_KEEP, "stays"), (_ONCE, "is switched off"), (_GONE, "is taken away"))
 
 
-def new_breakpoint(home: Workspace, location: str, kind: BreakpointKind = BreakpointKind.CODE) -> None:
-    """Ask for a breakpoint of any kind, with all its options.
+def new_breakpoint(home: Workspace, offered: BreakpointIntent, why: str = "") -> None:
+    """Ask for a breakpoint of any kind, with all its options; what the engine refuses is asked for again.
 
     Args:
         home: Where the dialog opens.
-        location: What is offered.
-        kind: What is offered.
+        offered: What the fields hold at first.
+        why: One more line: what was wrong with that.
     """
+    kind, location = offered.kind, offered.location
+    hint = _WHERE.get(kind, _WATCHED)
     fields: list[Field] = [
         Select("kind", "Stops at", KINDS, kind.value, note="the arrows choose"),
-        TextField(
-            "where", "Where", location, placeholder=_WHERE.get(kind, _WATCHED), note="place, expression or event"
-        ),
-        *_options(BreakpointIntent(0, location, kind=kind), whole=True),
+        TextField("where", "Where", location, placeholder=hint, note="a place, an expression or an event"),
+        *_options(offered, whole=True),
     ]
 
     def given(values: FormValues | None) -> None:
+        if values is not None:
+            home.ladder_app.work(place(_intent_of(values, BreakpointIntent(0, ""))))
+
+    async def place(wish: BreakpointIntent) -> None:
         session = home.ladder.active
-        if values is not None and session is not None:
-            home.ladder_app.work(session.place_breakpoint(_intent_of(values, BreakpointIntent(0, ""))))
+        made = await session.place_breakpoint(wish) if session is not None else None
+        if made is not None and made.state is BindingState.FAILED:
+            new_breakpoint(home, wish, made.why)
 
-    home.app.push_screen(FormScreen("New breakpoint", fields, home.palette, check=check), given)
+    def look(values: FormValues) -> tuple[str, str] | None:
+        other = values["kind"] != kind.value
+        if other and str(values["where"]).strip() == location:
+            return "where", f"say where: {_WHERE.get(BreakpointKind(str(values['kind'])), _WATCHED)}"
+        return check(values)
+
+    home.app.push_screen(FormScreen("New breakpoint", fields, home.palette, why=why, check=look), given)
 
 
-def edit_breakpoint(home: Workspace, binding: BreakpointBinding) -> None:
-    """Ask for all options of a breakpoint."""
-    intent = binding.intent
-    where = TextField("where", "Where", intent.location, note=_WHERE.get(intent.kind, _WATCHED))
-    whole = intent.kind is BreakpointKind.CODE
-    fields: list[Field] = [where, *_options(intent, whole=whole)]
+def edit_breakpoint(
+    home: Workspace, binding: BreakpointBinding, wish: BreakpointIntent | None = None, why: str = ""
+) -> None:
+    """Ask for all options of a breakpoint; what the engine refuses is asked for again.
+
+    Args:
+        home: Where the dialog opens.
+        binding: The breakpoint.
+        wish: What the fields hold at first, where that is not what the breakpoint is.
+        why: What was wrong with that.
+    """
+    before = binding.intent
+    intent = wish or before
+    fields: list[Field] = [
+        TextField("where", "Where", intent.location, note=_WHERE.get(intent.kind, _WATCHED)),
+        *_options(intent, whole=intent.kind is BreakpointKind.CODE),
+    ]
 
     def given(values: FormValues | None) -> None:
+        if values is not None and (changed := _intent_of(values, before)) != before:
+            home.ladder_app.work(change(changed))
+
+    async def change(changed: BreakpointIntent) -> None:
         session = home.ladder.active
-        if values is None or session is None:
-            return
-        wish = _intent_of(values, intent)
-        if wish != intent:
-            home.ladder_app.work(session.change_breakpoint(binding, wish))
+        made = await session.change_breakpoint(binding, changed) if session is not None else None
+        if made is not None and made.state is BindingState.FAILED:
+            edit_breakpoint(home, binding, changed, made.why)
 
     number = f"Breakpoint {binding.number}  " if binding.number else ""
     form = FormScreen(
         f"{number}{place_words(binding)}",
         fields,
         home.palette,
-        why=binding.why,
+        why=why or binding.why,
         check=lambda values: check({"kind": intent.kind.value, **values}),
     )
     home.app.push_screen(form, given)
 
 
-def ask_condition(home: Workspace, binding: BreakpointBinding | None, location: str) -> None:
-    """Ask for the condition of a breakpoint, or of a new one at a location."""
-    session = home.ladder.active
-    if session is None:
-        return
+def ask_condition(
+    home: Workspace, binding: BreakpointBinding | None, location: str, typed: str | None = None, why: str = ""
+) -> None:
+    """Ask for the condition of a breakpoint, or of a new one at a location; what is refused is asked for again."""
 
-    def give(text: str) -> None:
-        condition = text.strip()
-        if binding is None:
-            home.ladder_app.work(session.place_breakpoint(BreakpointIntent(0, location, condition)))
-        elif condition != binding.intent.condition:
-            home.ladder_app.work(session.change_breakpoint(binding, replace(binding.intent, condition=condition)))
+    async def set_it(condition: str) -> None:
+        session = home.ladder.active
+        made = None
+        if session is not None and binding is None:
+            made = await session.place_breakpoint(BreakpointIntent(0, location, condition))
+        elif session is not None and binding is not None and condition != binding.intent.condition:
+            made = await session.change_breakpoint(binding, replace(binding.intent, condition=condition))
+        if made is not None and made.state is BindingState.FAILED:
+            ask_condition(home, binding, location, condition, made.why)
 
     file, _, line = location.rpartition(":")
     where = place_words(binding) if binding is not None else f"{file_name(file)}:{line}"
-    initial = binding.intent.condition if binding is not None else ""
-    home.prompt.ask(f"stop at {where} if", give, initial=initial, placeholder="a condition; empty stops always")
+    known = binding.intent.condition if binding is not None else ""
+    home.prompt.ask(
+        f"{why}; if" if why else f"stop at {where} if",
+        lambda text: home.ladder_app.work(set_it(text.strip())),
+        initial=known if typed is None else typed,
+        placeholder="a condition; empty stops always",
+    )
 
 
 def _options(intent: BreakpointIntent, *, whole: bool) -> Sequence[Field]:
