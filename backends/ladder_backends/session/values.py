@@ -73,6 +73,11 @@ class SessionValues:
         frame = frame_at(state.frames, state.selected_frame)
         return frame.function if frame is not None else ""
 
+    @property
+    def opens(self) -> bool:
+        """The engine can tell what is inside a value."""
+        return self._facet is not None
+
     def rows(self) -> list[ValueRow]:
         """Every row, as far as it is known."""
         variables, function = self._session.state.variables.variables, self.function
@@ -208,6 +213,9 @@ class SessionValues:
             wanted = [Wanted(row.variable.expression, row.form) for row in rows]
             try:
                 read = await facet.read(wanted, level, calls=calls)
+            except NotRecorded:
+                # An older recording may hold the values alone.
+                read = [await self._session.evaluate(row.variable.expression) for row in rows]
             except LadderError as error:
                 read = [replace(row.variable, value="", error=_words(error)) for row in rows]
         for row, variable in zip(rows, read, strict=True):

@@ -130,7 +130,9 @@ class VariablesPane(Pane):
             return Row((Cell(f"  {indent}"), Cell(line.text, style)), target=row)
         unchanged = Cell("=", "focus") if row.watched else Cell(" ")
         mark = Cell("•", "changed") if variable.changed else unchanged
-        arrow = "▾" if row.opened else "▸" if variable.children else " "
+        values = self._values
+        opens = variable.children and values is not None and values.opens
+        arrow = "▾" if row.opened else "▸" if opens else " "
         padding = " " * max(0, line.name_width - width_of([Cell(variable.name)]))
         name_style = "muted" if variable.kind in ("static", "base") else "name"
         cells = [mark, Cell(indent + arrow, "muted"), Cell(variable.name + padding, name_style), Cell("  ")]
