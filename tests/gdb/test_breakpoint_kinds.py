@@ -13,7 +13,7 @@ from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.breakpoint import BindingState, BreakpointIntent, BreakpointKind
-from ladder_backends.model.events import BreakpointsChanged, LogWritten, TargetExited, TargetStopped
+from ladder_backends.model.events import BreakpointsChanged, EngineNotice, LogWritten, TargetExited, TargetStopped
 
 CATCH = BreakpointKind.CATCH
 
@@ -202,8 +202,10 @@ async def test_limits_of_the_hardware_are_one_line(breaks) -> None:
     stop = await go(breaks)
     assert stop.reason == "error"
     assert stop.description.startswith("no hardware left for watchpoint ")
-    assert stop.description.endswith("switch one off or watch something smaller")
-    last = stop.description.split()[5].rstrip(":")
+    told = breaks.all(EngineNotice)[-1]
+    assert told.text.startswith(stop.description)
+    assert told.text.endswith("switch one off or watch something smaller")
+    last = stop.description.split()[5]
     binding = next(each for each in listed(breaks) if each.number == last)
     await breaks.debugger.enable_breakpoint(binding, False)
     assert isinstance(await go(breaks), TargetExited)
@@ -492,3 +494,12 @@ async def test_a_condition_that_only_one_of_many_functions_takes_is_taken_by_non
     answer = await breaks.debugger.command("-break-list")
     assert "cond" not in str(answer.results)
     assert listed(breaks)[0].intent.condition == ""
+
+
+async def test_a_breakpoint_where_no_memory_is_says_so(breaks) -> None:
+    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "main"))
+    await go(breaks, StepKind.RUN)
+    await breaks.debugger.set_breakpoint(BreakpointIntent(2, "*0x10"))
+    stop = await go(breaks)
+    assert stop.description == "breakpoint 2 cannot be inserted"
+    assert "there is no memory at 0x10" in breaks.all(EngineNotice)[-1].text

@@ -14,7 +14,7 @@ def why_not_inserted(log: Iterable[str]) -> str:
     """What the last lines of the engine's log stream say of breakpoints that could not be inserted.
 
     Returns:
-        One line that ends in what to do, or an empty string where they speak of something else.
+        One line: what, why behind a colon, what to do; an empty string where they speak of something else.
     """
     watches: dict[str, str] = {}
     code: list[str] = []
@@ -34,5 +34,6 @@ def why_not_inserted(log: Iterable[str]) -> str:
         )
     if code:
         where = f": there is no memory at {address}" if address else ""
-        return f"breakpoint {', '.join(dict.fromkeys(code))} cannot be inserted{where} — delete it or switch it off"
+        numbers = ", ".join(dict.fromkeys(code))
+        return f"breakpoint {numbers} cannot be inserted{where} — delete it or switch it off"
     return ""

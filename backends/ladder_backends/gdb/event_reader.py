@@ -218,7 +218,10 @@ class EventReader:
             self.running = False
             self.stops += 1
             words = text_of(answer.results.get("msg")) or "the engine refused to run"
-            words = why_not_inserted(self.log) or words
+            if why := why_not_inserted(self.log):
+                words = why.partition(":")[0]
+                self._emit(EngineNotice(why, "error"))
+                self.log.clear()
             self._history.hear(words)
             recorded = self._history.reason({}, "")
             word, words = recorded if recorded is not None else ("error", words)
