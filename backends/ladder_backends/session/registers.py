@@ -43,6 +43,7 @@ class RegisterReading:
         self._machine = machine
         self._seen: dict[_Place, _Seen] = {}
         self._looks = 0
+        self._text: asyncio.Task[None] | None = None
 
     async def look(self, groups: Sequence[str]) -> None:
         """Read groups of the selected frame (names that the architecture lacks are passed over).
@@ -78,11 +79,17 @@ class RegisterReading:
         state.groups, state.read, state.frame, state.note = names, read, frame, "" if read else note
         session.tell(Change.MACHINE)
         if form == "natural" and _TEXT_GROUP in read:
-            await asyncio.sleep(TEXT_AFTER)
-            await self._look_for_text(facet, look)
+            self._drop_text()
+            self._text = asyncio.get_running_loop().create_task(self._look_for_text(facet, look))
+
+    def _drop_text(self) -> None:
+        if self._text is not None:
+            self._text.cancel()
+            self._text = None
 
     async def _look_for_text(self, facet: Registers, look: int) -> None:
         """Note what registers point to, where the target still stands; steps typed fast do not pay for it."""
+        await asyncio.sleep(TEXT_AFTER)
         state = self._session.state.machine.registers
         registers = state.read.get(_TEXT_GROUP, ())
         if look != self._looks or not registers or self._session.state.run is Run.RUNNING:
@@ -117,6 +124,7 @@ class RegisterReading:
 
     def forget(self) -> None:
         """The process is gone."""
+        self._drop_text()
         self._seen.clear()
         state = self._session.state.machine.registers
         state.read, state.note = {}, ""
