@@ -16,13 +16,16 @@ from ladder_backends.cuda_gdb.opening import CheckedDump, check_dump, tell_story
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
 from ladder_backends.cuda_gdb.tables import block_warps, blocks_of, kernels_of, thread_runs
 from ladder_backends.cuda_gdb.type_names import plain_type
+from ladder_backends.cuda_gdb.values import CudaValues
 from ladder_backends.debugger.contract import Capability, FocusRefused, StepKind
 from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.target import GpuDumpTarget, Target
 from ladder_backends.errors import CommandFailed, EngineDied, NotRecorded, TargetInvalid
 from ladder_backends.gdb import GdbDialect
+from ladder_backends.gdb.dialect import TransportFactory
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.images import DebugInformation, GpuDump, read_gpu_dump
+from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import Value
 from ladder_backends.mi.transport import EngineCommand
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
@@ -67,6 +70,12 @@ class CudaGdbDebugger(GdbDialect):
     _opened = False
     _focus: Focus | None = None
     _kernels: tuple[Kernel, ...] | None = None
+
+    def __init__(
+        self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
+    ) -> None:
+        super().__init__(transport, provenance=provenance)
+        self.values = CudaValues(self, provenance)
 
     # -- what the dialect does its own way
 
