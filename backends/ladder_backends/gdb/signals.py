@@ -60,7 +60,7 @@ class GdbSignals(Signals):
             SignalHandling(
                 row["name"], row["stop"] == "Yes", row["print"] == "Yes", row["pass"] == "Yes", row["words"].strip()
             )
-            for row in dict((row["name"], row) for row in rows).values()
+            for row in {row["name"]: row for row in rows}.values()
         ]
 
     async def handle(
