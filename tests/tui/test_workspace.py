@@ -303,7 +303,7 @@ async def test_a_click_on_a_hint_does_it(segfault: Any, show: Any) -> None:
 
 
 async def test_help_shows_every_key(segfault: Any, show: Any) -> None:
-    async with show(segfault, (120, 120)) as view:
+    async with show(segfault, (200, 150)) as view:
         await view.press("question_mark")
         assert isinstance(view.app.screen, HelpScreen)
         shown = view.text()
@@ -311,6 +311,24 @@ async def test_help_shows_every_key(segfault: Any, show: Any) -> None:
             assert action.description in shown
         await view.press("escape")
         assert view.app.screen is view.app.workspace
+
+
+async def test_typing_searches_the_keys(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.press("question_mark", *"scope q")
+        assert "no key and no command has: scope q" in view.text()
+        await view.press("escape", *"finish", "space", *"until")
+        shown = view.text()
+        assert "Run until this function returns" in shown
+        assert "Show every key" not in shown
+        await view.press("escape", "escape")
+        assert view.app.screen is view.app.workspace
+
+
+async def test_the_keys_of_the_view_in_focus_come_first(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.press("w", "v", "question_mark")
+        assert view.text().splitlines()[1].strip() == "Variables"
 
 
 async def test_the_palette_finds_an_action_and_does_it(segfault: Any, show: Any) -> None:

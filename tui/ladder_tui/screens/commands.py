@@ -366,7 +366,9 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         """Show every key."""
         from ladder_tui.screens.help import HelpScreen
 
-        self._home.app.push_screen(HelpScreen(self._home.palette))
+        focused = self.focused
+        scope = str(focused.id or "") if focused is not None else ""
+        self._home.app.push_screen(HelpScreen(self._home.palette, scope))
 
     def action_request_quit(self) -> None:
         """Leave, after a question where something would end."""
