@@ -21,7 +21,17 @@ from ladder_backends.text import clean_line
 BUDGET = 1.0
 """Seconds that one question about values may take before the engine's work on it is interrupted."""
 
-_INSIDE = Path(__file__).parent / "inside" / "values.py"
+_INSIDE = Path(__file__).parent / "inside"
+_LOADING = """
+import sys, types
+for name in ("one_value", "values"):
+    path = {folder!r} + "/" + name + ".py"
+    module = sys.modules["ladder_" + name] = types.ModuleType("ladder_" + name)
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), path, "exec"), module.__dict__)
+"""
+"""Nothing of it is written beside the files, as an import would do."""
+
 _NO_CALLS = "may-call-functions"
 _MOST_CHILDREN = 1_000
 _PYTHON_ERROR = "Error occurred in Python: "
@@ -103,7 +113,7 @@ class GdbValues(Values):
         async with self._loading:
             if self._loaded:
                 return
-            source = f"exec(compile(open({str(_INSIDE)!r}).read(), 'values', 'exec'), {{'__name__': 'ladder'}})"
+            source = f"exec({_LOADING.format(folder=str(_INSIDE))!r})"
             try:
                 await self._engine.command(f"-interpreter-exec console {mi_string('python ' + source)}")
             except NotRecorded:
