@@ -83,6 +83,8 @@ def test_backends_import_no_screen() -> None:
     rooms = [
         ".".join(path.relative_to(ROOT / "backends").with_suffix("").parts).removesuffix(".__init__")
         for path in (ROOT / "backends" / "ladder_backends").rglob("*.py")
+        # Only gdb's own Python can run what is inside gdb.
+        if path.parent.name != "inside"
     ]
     modules = imported("import importlib\n" + "\n".join(f"importlib.import_module({room!r})" for room in rooms))
     assert not packages(modules) & {"textual", "rich", "ladder_tui", "ladder_themes"}
