@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
@@ -14,20 +13,21 @@ from ladder_backends.debugger.target import Target
 from ladder_backends.errors import (
     CommandFailed,
     EngineDied,
-    EngineError,
     EngineMissing,
     LadderError,
     NotRecorded,
     TargetInvalid,
 )
 from ladder_backends.gdb.breakpoint_setting import BreakpointSetting
-from ladder_backends.gdb.command_line import CommandLine
+from ladder_backends.gdb.console import Console
 from ladder_backends.gdb.environment import engine_environment
 from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.firewall import GdbFirewall
+from ladder_backends.gdb.print_limits import limits_round
 from ladder_backends.gdb.probing import install_remedy, probe_engine
 from ladder_backends.gdb.questions import Questions
-from ladder_backends.gdb.quoting import location_word, mi_string
+from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.running import Running
 from ladder_backends.gdb.translation import number_of
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord, Value
@@ -35,7 +35,6 @@ from ladder_backends.mi.session import MiSession
 from ladder_backends.mi.transport import Channel, EngineCommand, Transport
 from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent
 from ladder_backends.model.events import (
-    ConsoleOutput,
     EngineExited,
     Event,
     FocusChanged,
@@ -53,44 +52,6 @@ from ladder_backends.text import clean, clean_line
 
 TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
 """Makes the transport to an engine: a process on terminals, a recording, or a recorder round another."""
-
-_MORE_INTERRUPTS, _INTERRUPT_AGAIN = 10, 0.3
-"""How often, and after how many seconds each, a busy command line is interrupted again."""
-RESUME_DEADLINE = 60.0
-"""Seconds until an engine must have accepted to run; loading symbols of a large program is part of it."""
-
-_LIMITS: Mapping[str, str] = {
-    "print elements": "200",
-    "print repeats": "10",
-    "max-value-size": "16777216",
-    "print pretty": "off",
-    "print array": "off",
-    "print array-indexes": "off",
-}
-"""Limits on printed values that our own questions need, and forms of them that take more than a line."""
-
-_UNLIMITED: Mapping[str, str] = {"4294967295": "unlimited", "-1": "unlimited"}
-"""How engines report a limit that was taken off, and what they take for it."""
-
-_RESUME: Mapping[StepKind, str] = {
-    StepKind.RUN: "-exec-run",
-    StepKind.START: "-exec-run --start",
-    StepKind.CONTINUE: "-exec-continue",
-    StepKind.NEXT: "-exec-next",
-    StepKind.STEP: "-exec-step",
-    StepKind.FINISH: "-exec-finish",
-    StepKind.UNTIL: "-exec-until",
-    StepKind.NEXT_INSTRUCTION: "-exec-next-instruction",
-    StepKind.STEP_INSTRUCTION: "-exec-step-instruction",
-    StepKind.REVERSE_CONTINUE: "-exec-continue",
-    StepKind.REVERSE_NEXT: "-exec-next",
-    StepKind.REVERSE_STEP: "-exec-step",
-    StepKind.REVERSE_FINISH: "-exec-finish",
-    StepKind.REVERSE_NEXT_INSTRUCTION: "-exec-next-instruction",
-    StepKind.REVERSE_STEP_INSTRUCTION: "-exec-step-instruction",
-}
-_OF_A_FRAME = frozenset({StepKind.FINISH, StepKind.REVERSE_FINISH, StepKind.UNTIL})
-
 
 class GdbDialect(Debugger):
     """An engine that speaks gdb's machine interface beside its own command line.
@@ -130,14 +91,11 @@ class GdbDialect(Debugger):
         self._starting: asyncio.Lock = asyncio.Lock()
         self._ready = False
         self._listener: Listener | None = None
-        self._command_line = CommandLine()
-        self._console_idle = asyncio.Event()
-        self._following: asyncio.Task[None] | None = None
-        self._expect_prompt = False
-        self._typed, self._typed_at = "", 0.0
         self._program_size: tuple[int, int] | None = None
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
+        self._console = Console(self.events, self.emit, self.after_console)
+        self._running = Running(self, self.events, self._console)
         self.questions = Questions(self)
         self.firewall = GdbFirewall(self, self.events) if provenance is Provenance.ENGINE else None
         self.setting = BreakpointSetting(self, self.events, self.emit)
@@ -183,7 +141,7 @@ class GdbDialect(Debugger):
         elif isinstance(event, FocusChanged) and event.frame is not None:
             self.selected_frame = event.frame.level
         elif isinstance(event, TargetRunning):
-            self._console_idle.set()
+            self._console.release()
         if self._listener is not None:
             self._listener(event)
 
@@ -232,7 +190,7 @@ class GdbDialect(Debugger):
 
     def expect_styles(self) -> None:
         """Commands of the user's own will write into the command line, with colours."""
-        self._command_line.styled = True
+        self._console.line.styled = True
 
     @property
     def started(self) -> bool:
@@ -261,12 +219,7 @@ class GdbDialect(Debugger):
 
     def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
         """Commands round our own questions about values, where the user has changed the limits for the console."""
-        told = self.events.parameters
-        theirs = [(name, _UNLIMITED.get(told[name], told[name])) for name in _LIMITS if name in told]
-        return (
-            [f"-gdb-set {name} {_LIMITS[name]}" for name, _ in theirs],
-            [f"-gdb-set {name} {value}" for name, value in theirs],
-        )
+        return limits_round(self.events.parameters)
 
     def interrupt_engine(self) -> None:
         """Interrupt the engine's own work."""
@@ -285,8 +238,7 @@ class GdbDialect(Debugger):
 
     async def close(self) -> None:
         """End the engine; a launched target ends with it, an attached one is let go."""
-        if self._following is not None:
-            self._following.cancel()
+        self._console.close()
         if self._mi is not None:
             if self._ready and self.started and self.pending() and not self.events.running:
                 # It would work on, deaf to the end of its terminals. One that only starts hears that end.
@@ -300,33 +252,24 @@ class GdbDialect(Debugger):
             return []
         waiting = [(command.text, command.age) for command in self._mi.pending()]
         if self.console_works:
-            waiting.append((clean_line(self._typed), time.monotonic() - self._typed_at))
+            waiting.append(self._console.working())
         return waiting
 
     @property
     def console_works(self) -> bool:
         """A command that was typed into the command line is being worked on."""
-        return self._expect_prompt and not self.events.running and not self._command_line.waits
+        return self._console.works
 
     def _ended(self, status: int | None, expected: bool) -> None:
         self.events.running = False
-        self._console_idle.set()
-        self.emit(EngineExited(status, expected, self._command_line.last_words()))
+        self._console.release()
+        self.emit(EngineExited(status, expected, self._console.line.last_words()))
 
     def _stream(self, channel: Channel, chunk: bytes) -> None:
         if channel is Channel.PROGRAM:
             self.emit(ProgramOutput(chunk))
         elif channel is Channel.CLI:
-            text = self._command_line.feed(chunk)
-            if text:
-                self.emit(ConsoleOutput(text))
-                self.events.hear_console(text)
-            if self._expect_prompt and self._command_line.waits:
-                self._console_idle.set()
-                # What looks like a question may be output cut at a bracket: only a prompt ends the command.
-                if self._command_line.at_prompt:
-                    self._expect_prompt = False
-                    self._follow()
+            self._console.read(chunk)
 
     # -- running
 
@@ -338,59 +281,15 @@ class GdbDialect(Debugger):
         """Let the target run."""
         if kind.anew:
             await self.setting.renew()
-        command = _RESUME[kind]
-        if kind in _OF_A_FRAME:
-            command += await self.at_frame(self.selected_frame)
-        elif not kind.anew:
-            command += self.at_thread()
-        if kind.backwards:
-            command += " --reverse"
-        if kind is StepKind.UNTIL and location:
-            command += f" {location_word(location)}"
-        await self.run(command)
+        await self._running.resume(kind, location)
 
     async def run(self, command: str) -> None:
         """Send a command that lets the target run; from its acceptance on the target can be interrupted."""
-        stops = self.events.stops
-        await self.command(command, deadline=RESUME_DEADLINE)
-        self.events.accepted(stops)
+        await self._running.run(command)
 
     async def interrupt(self) -> None:
         """Stop a running target; where only the engine is busy, interrupt its work."""
-        if self.events.running:
-            asking = asyncio.ensure_future(self.command(f"-exec-interrupt{self._whom()}", deadline=None))
-            try:
-                _, unheard = await asyncio.wait([asking], timeout=1.0)
-                for _ in range(_MORE_INTERRUPTS):
-                    if not unheard:
-                        break
-                    # It is busy telling of a stop: each value that its Python prints is a work of its own.
-                    self.interrupt_engine()
-                    _, unheard = await asyncio.wait([asking], timeout=_INTERRUPT_AGAIN)
-                if not unheard:
-                    # A refusal means that it stopped by itself in the same instant.
-                    with contextlib.suppress(CommandFailed):
-                        await asking
-            finally:
-                asking.cancel()
-        elif self.pending() or self._expect_prompt:
-            typed_at = self._typed_at
-            self.interrupt_engine()
-            # The engine loses an interrupt that comes at the wrong moment of a loop or of its Python.
-            for _ in range(_MORE_INTERRUPTS):
-                await asyncio.sleep(_INTERRUPT_AGAIN)
-                done = not self._expect_prompt or self._command_line.waits or self.events.running
-                if done or typed_at != self._typed_at or not self.started:
-                    return
-                self.interrupt_engine()
-        elif self.threads is not None and self.threads.any_runs():
-            await self.threads.hold()
-
-    def _whom(self) -> str:
-        """Which threads an interruption stops, in non-stop; otherwise there is nothing to choose."""
-        if self.threads is None or not self.threads.non_stop:
-            return ""
-        return self.at_thread() or " --all"
+        await self._running.interrupt()
 
     # -- breakpoints
 
@@ -474,19 +373,7 @@ class GdbDialect(Debugger):
         """Type a line; returns when the engine waits for the next one or lets the target run."""
         if self._mi is None or not self._mi.alive:
             raise EngineDied(f"{self.engine} is not running", "", "restart it")
-        prompt = self._command_line.typed()
-        if prompt:
-            self.emit(ConsoleOutput(prompt))
-        self._console_idle.clear()
-        self._expect_prompt = True
-        self._typed, self._typed_at = text, time.monotonic()
-        self.events.breakpoints.typed(text)
-        self._mi.send(Channel.CLI, (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(2.0):
-                await self._console_idle.wait()
-                if self._following is not None:
-                    await asyncio.shield(self._following)
+        await self._console.type(self._mi, text)
 
     async def complete(self, text: str) -> Sequence[str]:
         """The engine's completions of a line."""
@@ -506,12 +393,3 @@ class GdbDialect(Debugger):
         self._program_size = (columns, rows)
         if self._mi is not None:
             self._mi.resize(Channel.PROGRAM, columns, rows)
-
-    def _follow(self) -> None:
-        if self._following is not None and not self._following.done():
-            return
-        self._following = asyncio.get_running_loop().create_task(self._after_console())
-
-    async def _after_console(self) -> None:
-        with contextlib.suppress(EngineError):
-            await self.after_console()
