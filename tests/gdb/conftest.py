@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from typing import TypeVar
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, TypeVar
 
 import pytest
 
+from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.errors import LadderError
 from ladder_backends.gdb import GdbDebugger
-from ladder_backends.model.events import ConsoleOutput, Event, ProgramOutput
+from ladder_backends.model.breakpoint import BreakpointBinding
+from ladder_backends.model.events import ConsoleOutput, Event, ProgramOutput, TargetExited, TargetStopped
 
 E = TypeVar("E")
 
@@ -29,7 +31,7 @@ class Watched:
         self.events.append(event)
         self._moved.set()
 
-    async def next(self, kind: type[E], where: Callable[[E], bool] = lambda _: True) -> E:
+    async def next(self, kind: type[E] | tuple[type[E], ...], where: Callable[[E], bool] = lambda _: True) -> E:
         """The next event of a kind that was not waited for yet."""
         while True:
             while self._seen < len(self.events):
@@ -60,6 +62,16 @@ class Watched:
             self._moved.clear()
             await self._moved.wait()
 
+    async def go(self, kind: StepKind = StepKind.CONTINUE) -> TargetStopped | TargetExited:
+        """Let the target run until it stops or ends; one that is started anew until it stops."""
+        await self.debugger.resume(kind)
+        return await self.next(TargetStopped if kind.anew else (TargetStopped, TargetExited))
+
+    @property
+    def listed(self) -> Sequence[BreakpointBinding]:
+        """The breakpoints that the engine has."""
+        return self.debugger.events.breakpoints.bindings
+
     @property
     def console(self) -> str:
         return "".join(event.text for event in self.events if isinstance(event, ConsoleOutput))
@@ -81,3 +93,10 @@ async def watched(gdb: object) -> AsyncIterator[Watched]:
         await watched.debugger.close()
     except LadderError as error:
         pytest.fail(f"gdb did not end: {error}")
+
+
+@pytest.fixture
+async def breaks(watched: Watched, compiled: Any) -> Watched:
+    """A program with places for breakpoints of every kind, loaded and not run."""
+    await watched.debugger.open(LaunchTarget(compiled("breaks")))
+    return watched

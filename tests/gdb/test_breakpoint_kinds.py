@@ -13,25 +13,9 @@ from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.breakpoint import BindingState, BreakpointIntent, BreakpointKind
-from ladder_backends.model.events import BreakpointsChanged, EngineNotice, LogWritten, TargetExited, TargetStopped
+from ladder_backends.model.events import BreakpointsChanged, EngineNotice, TargetStopped
 
 CATCH = BreakpointKind.CATCH
-
-
-@pytest.fixture
-async def breaks(watched, compiled):
-    """The program, loaded and not run."""
-    await watched.debugger.open(LaunchTarget(compiled("breaks")))
-    return watched
-
-
-async def go(watched, kind: StepKind = StepKind.CONTINUE):
-    await watched.debugger.resume(kind)
-    return await watched.next(TargetStopped if kind.anew else (TargetStopped, TargetExited))
-
-
-def listed(watched):
-    return watched.debugger.events.breakpoints.bindings
 
 
 async def test_every_location_of_a_template_can_be_switched(breaks) -> None:
@@ -45,17 +29,17 @@ async def test_every_location_of_a_template_can_be_switched(breaks) -> None:
     assert binding.intent.commands == ("print value", "silent")
     double = next(each.number for each in binding.locations if "double" in each.function)
     await breaks.debugger.enable_location(double, False)
-    assert [each.enabled for each in listed(breaks)[0].locations if each.number == double] == [False]
-    await breaks.debugger.change_breakpoint(listed(breaks)[0], replace(listed(breaks)[0].intent, commands=()))
-    stop = await go(breaks, StepKind.RUN)
+    assert [each.enabled for each in breaks.listed[0].locations if each.number == double] == [False]
+    await breaks.debugger.change_breakpoint(breaks.listed[0], replace(breaks.listed[0].intent, commands=()))
+    stop = await breaks.go(StepKind.RUN)
     assert stop.frame.function == "twice<int>"
-    stop = await go(breaks)
+    stop = await breaks.go()
     assert stop.frame.function == "twice<long>"
     # The same from the console.
     await breaks.debugger.console(f"enable {double}")
-    await breaks.until(lambda: all(each.enabled for each in listed(breaks)[0].locations))
+    await breaks.until(lambda: all(each.enabled for each in breaks.listed[0].locations))
     await breaks.debugger.console("disable 1.1")
-    await breaks.until(lambda: not listed(breaks)[0].locations[0].enabled)
+    await breaks.until(lambda: not breaks.listed[0].locations[0].enabled)
     # A watchpoint beside them breaks nothing.
     watch = await breaks.debugger.set_breakpoint(BreakpointIntent(2, "counter", kind=BreakpointKind.WRITE))
     assert (watch.state, watch.intent.location) == (BindingState.SET, "counter")
@@ -65,150 +49,11 @@ async def test_a_breakpoint_stops_at_its_third_hit_in_each_run(breaks) -> None:
     binding = await breaks.debugger.set_breakpoint(BreakpointIntent(1, "twice", ignore=2))
     assert binding.left == 2
     for _ in range(2):
-        stop = await go(breaks, StepKind.RUN)
+        stop = await breaks.go(StepKind.RUN)
         assert stop.frame.function == "twice<long>"
-        assert (listed(breaks)[0].intent.ignore, listed(breaks)[0].hits) == (2, 3)
+        assert (breaks.listed[0].intent.ignore, breaks.listed[0].hits) == (2, 3)
     await breaks.debugger.console("ignore 1 1")
-    await breaks.until(lambda: listed(breaks)[0].intent.ignore == 1)
-
-
-async def test_log_points_write_and_never_stop(breaks) -> None:
-    message = 'i={i} total={total:%04d} name={name} lost={*nothing} none={no_such} {{kept}} 100% "q"'
-    binding = await breaks.debugger.set_breakpoint(
-        BreakpointIntent(5, "breaks.cpp:23", log=message, condition="i > 0", enabled=True)
-    )
-    assert (binding.state, binding.intent.log, binding.intent.condition) == (BindingState.SET, message, "i > 0")
-    await breaks.debugger.resume(StepKind.RUN)
-    ended = await breaks.next(TargetExited)
-    assert ended.code == 0
-    written = breaks.all(LogWritten)
-    assert [event.intent for event in written] == [5] * 5
-    assert written[0].text.startswith('i=1 total=0000 name="hello \\"you\\"" lost=<')
-    assert "Cannot access memory at address 0x0" in written[0].text
-    assert "none=<No symbol" in written[0].text
-    assert written[0].text.endswith('{kept} 100% "q"')
-    assert written[0].text in breaks.console
-    assert not breaks.all(TargetStopped)
-    assert listed(breaks)[0].hits == 5
-
-
-async def test_a_log_message_that_cannot_be_read_is_refused_and_one_that_is_changed_is_new(breaks) -> None:
-    put = breaks.debugger.set_breakpoint
-    assert "not closed" in (await put(BreakpointIntent(1, "compute", log="a {b"))).why
-    assert "nothing is between" in (await put(BreakpointIntent(1, "compute", log="a {}"))).why
-    first = await put(BreakpointIntent(1, "compute", log="n {n}"))
-    changed = await breaks.debugger.change_breakpoint(first, replace(first.intent, log="m {n}"))
-    assert changed.intent.log == "m {n}"
-    assert [binding.intent.log for binding in listed(breaks)] == ["m {n}"]
-    stops = await breaks.debugger.change_breakpoint(changed, replace(changed.intent, log=""))
-    assert stops.intent.log == ""
-    assert (await go(breaks, StepKind.RUN)).frame.function == "compute"
-
-
-async def test_without_python_the_engine_writes_log_points_itself(breaks) -> None:
-    breaks.debugger.setting._logs._python, breaks.debugger.setting._logs._values = False, "%ld"
-    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "compute", log='100% "{n}" {name:%s} {n + 1}'))
-    await breaks.debugger.resume(StepKind.RUN)
-    await breaks.next(TargetExited)
-    assert '100% "4" hello "you" 5\n100% "3" again 4\n' in breaks.console
-
-
-async def test_dprintf_typed_in_the_console_is_a_log_point(breaks) -> None:
-    await breaks.debugger.console('dprintf breaks.cpp:23,"at %d of {%s}\\n", i, name')
-    await breaks.until(lambda: bool(listed(breaks)))
-    (binding,) = listed(breaks)
-    assert binding.intent.location == "breaks.cpp:23"
-    assert binding.intent.log == "at {i:%d} of {{{name:%s}}}"
-
-
-async def test_a_watch_tells_old_and_new_leaves_its_scope_and_comes_back(breaks) -> None:
-    put = breaks.debugger.set_breakpoint
-    early = await put(BreakpointIntent(1, "total", kind=BreakpointKind.WRITE, scope="compute"))
-    assert early.state is BindingState.PENDING
-    assert early.why == 'not in scope here: No symbol "total"; set when it stops in compute()'
-    await put(BreakpointIntent(2, "breaks.cpp:22"))
-    await go(breaks, StepKind.RUN)
-    watch = await put(early.intent)
-    assert (watch.state, watch.why) == (BindingState.SET, "")
-    assert len(listed(breaks)) == 2
-    stop = await go(breaks)
-    assert stop.description == "total: 0 → 1"
-    await go(breaks)
-    stop = await go(breaks)
-    assert stop.description == "total: 3 → 6"
-    stop = await go(breaks)
-    assert stop.reason == "watchpoint-scope"
-    assert stop.description == "watchpoint 2 went out of scope with frame compute(): kept as pending"
-    await breaks.until(lambda: listed(breaks)[-1].state is BindingState.PENDING)
-    assert listed(breaks)[-1].why == "went out of scope with frame compute()"
-    await go(breaks)
-    again = await put(listed(breaks)[-1].intent)
-    assert (again.state, again.number) == (BindingState.SET, "3")
-    # The end of the process takes the frame away as well.
-    await breaks.debugger.cli("kill")
-    await breaks.until(lambda: listed(breaks)[-1].state is BindingState.PENDING)
-    assert listed(breaks)[-1].why == "its frame compute() has ended"
-    await breaks.debugger.remove_breakpoint(listed(breaks)[-1])
-    assert [binding.intent.id for binding in listed(breaks)] == [2]
-
-
-async def test_a_watch_deleted_in_the_console_is_gone(breaks) -> None:
-    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "compute"))
-    await go(breaks, StepKind.RUN)
-    await breaks.debugger.console("watch total")
-    await breaks.until(lambda: len(listed(breaks)) == 2)
-    assert listed(breaks)[1].intent.scope == "compute"
-    await breaks.debugger.console("delete 2")
-    await breaks.until(lambda: len(listed(breaks)) == 1)
-
-
-async def test_read_and_access_watches_with_options(breaks) -> None:
-    put = breaks.debugger.set_breakpoint
-    read = await put(
-        BreakpointIntent(1, "counter", kind=BreakpointKind.READ, condition="counter == 3", ignore=1, enabled=False)
-    )
-    intent = read.intent
-    assert (intent.kind, intent.condition, intent.ignore, intent.enabled) == (
-        BreakpointKind.READ,
-        "counter == 3",
-        1,
-        False,
-    )
-    access = await put(BreakpointIntent(2, "counter", kind=BreakpointKind.ACCESS, temporary=True))
-    assert (access.intent.kind, access.intent.temporary) == (BreakpointKind.ACCESS, True)
-    refused = await put(BreakpointIntent(3, "counter", kind=BreakpointKind.WRITE, condition="no_such > 1"))
-    assert refused.state is BindingState.FAILED
-    assert [binding.intent.id for binding in listed(breaks)] == [1, 2]
-    stop = await go(breaks, StepKind.RUN)
-    assert stop.reason == "access-watchpoint-trigger"
-    await breaks.until(lambda: len(listed(breaks)) == 1)
-
-
-async def test_limits_of_the_hardware_are_one_line(breaks) -> None:
-    put = breaks.debugger.set_breakpoint
-    constant = await put(BreakpointIntent(2, "5", kind=BreakpointKind.WRITE))
-    assert constant.state is BindingState.FAILED
-    assert "constant" in constant.why
-    await put(BreakpointIntent(2, "main"))
-    await go(breaks, StepKind.RUN)
-    wide = await put(BreakpointIntent(9, "wide", kind=BreakpointKind.READ))
-    assert wide.state is BindingState.FAILED
-    slow = await put(BreakpointIntent(1, "wide", kind=BreakpointKind.WRITE, enabled=False))
-    assert slow.state is BindingState.SET
-    assert "software watch" in slow.why
-    assert wide.why == "wide is too wide for the processor to watch: watch a part of it"
-    for number in range(5):
-        await put(BreakpointIntent(3 + number, f"wide.bytes[{number * 8}]", kind=BreakpointKind.WRITE))
-    stop = await go(breaks)
-    assert stop.reason == "error"
-    assert stop.description.startswith("no hardware left for watchpoint ")
-    told = breaks.all(EngineNotice)[-1]
-    assert told.text.startswith(stop.description)
-    assert told.text.endswith("switch one off or watch something smaller")
-    last = stop.description.split()[5]
-    binding = next(each for each in listed(breaks) if each.number == last)
-    await breaks.debugger.enable_breakpoint(binding, False)
-    assert isinstance(await go(breaks), TargetExited)
+    await breaks.until(lambda: breaks.listed[0].intent.ignore == 1)
 
 
 async def test_catchpoints_tell_what_they_caught(breaks) -> None:
@@ -217,13 +62,13 @@ async def test_catchpoints_tell_what_they_caught(breaks) -> None:
     for number, location in enumerate(caught, 1):
         binding = await put(BreakpointIntent(number, location, kind=CATCH))
         assert (binding.state, binding.intent.location) == (BindingState.SET, location), binding
-    assert [binding.intent.id for binding in listed(breaks)] == list(range(1, 8))
+    assert [binding.intent.id for binding in breaks.listed] == list(range(1, 8))
     told = []
-    stop = await go(breaks, StepKind.RUN)
+    stop = await breaks.go(StepKind.RUN)
     while isinstance(stop, TargetStopped):
         told.append(stop.description)
         assert not stop.fault
-        stop = await go(breaks)
+        stop = await breaks.go()
     told = [words.split(": process")[0] for words in told if "libstdc++" not in words]
     assert told[-8:] == [
         "exception thrown",
@@ -252,10 +97,10 @@ async def test_a_catch_with_options_and_one_that_is_none(breaks) -> None:
         ("catch syscall write read", "syscall write read"),
         ("catch load", "load"),
     ):
-        before = len(listed(breaks))
+        before = len(breaks.listed)
         await breaks.debugger.console(typed)
-        await breaks.until(lambda before=before: len(listed(breaks)) > before)
-        found = listed(breaks)[-1].intent
+        await breaks.until(lambda before=before: len(breaks.listed) > before)
+        found = breaks.listed[-1].intent
         assert (found.kind, sorted(found.location.split())) == (CATCH, sorted(location.split()))
         assert found.temporary == typed.startswith("t")
 
@@ -267,15 +112,15 @@ async def test_a_regular_expression_is_one_breakpoint_of_many_functions(breaks) 
     )
     assert binding.state is BindingState.SET
     assert sorted(function.split("(")[0] for function in binding.functions) == ["compute", "thrower"]
-    assert len(listed(breaks)) == 1
+    assert len(breaks.listed) == 1
     assert binding.intent.condition == "1 == 1"
-    assert (await go(breaks, StepKind.RUN)).frame.function == "compute"
-    await breaks.debugger.enable_location(listed(breaks)[0].locations[0].number, False)
-    assert (await go(breaks)).frame.function in ("compute", "thrower")
-    await breaks.debugger.enable_breakpoint(listed(breaks)[0], False)
-    assert not listed(breaks)[0].intent.enabled
-    await breaks.debugger.remove_breakpoint(listed(breaks)[0])
-    assert listed(breaks) == ()
+    assert (await breaks.go(StepKind.RUN)).frame.function == "compute"
+    await breaks.debugger.enable_location(breaks.listed[0].locations[0].number, False)
+    assert (await breaks.go()).frame.function in ("compute", "thrower")
+    await breaks.debugger.enable_breakpoint(breaks.listed[0], False)
+    assert not breaks.listed[0].intent.enabled
+    await breaks.debugger.remove_breakpoint(breaks.listed[0])
+    assert breaks.listed == ()
     answer = await breaks.debugger.command("-break-list")
     assert "bkpt" not in str(answer.results)
     nothing = await put(BreakpointIntent(2, "^no_such_function_at_all$", kind=BreakpointKind.REGEX))
@@ -284,29 +129,29 @@ async def test_a_regular_expression_is_one_breakpoint_of_many_functions(breaks) 
 
 async def test_rbreak_typed_in_the_console_is_one_breakpoint(breaks) -> None:
     await breaks.debugger.console("rbreak breaks.cpp:^compute\\|^thrower")
-    await breaks.until(lambda: bool(listed(breaks)) and len(listed(breaks)[0].locations) == 2)
-    (binding,) = listed(breaks)
+    await breaks.until(lambda: bool(breaks.listed) and len(breaks.listed[0].locations) == 2)
+    (binding,) = breaks.listed
     assert (binding.intent.kind, binding.intent.location) == (
         BreakpointKind.REGEX,
         "breaks.cpp:^compute\\|^thrower",
     )
     first, second = (each.number for each in binding.locations)
     await breaks.debugger.console(f"delete {first}")
-    await breaks.until(lambda: [each.number for each in listed(breaks)[0].locations] == [second])
+    await breaks.until(lambda: [each.number for each in breaks.listed[0].locations] == [second])
     await breaks.debugger.console("break main")
-    await breaks.until(lambda: len(listed(breaks)) == 2)
+    await breaks.until(lambda: len(breaks.listed) == 2)
     await breaks.debugger.console(f"delete {second}")
-    await breaks.until(lambda: [each.intent.location for each in listed(breaks)] == ["main"])
+    await breaks.until(lambda: [each.intent.location for each in breaks.listed] == ["main"])
 
 
 async def test_what_is_typed_in_the_console_is_mirrored(breaks) -> None:
     async def typed(line: str, so) -> None:
         await breaks.debugger.console(line)
-        await breaks.until(lambda: bool(listed(breaks)) and so(listed(breaks)[-1].intent))
+        await breaks.until(lambda: bool(breaks.listed) and so(breaks.listed[-1].intent))
 
     await breaks.debugger.console("tbreak compute")
-    await breaks.until(lambda: bool(listed(breaks)))
-    assert listed(breaks)[-1].intent.temporary
+    await breaks.until(lambda: bool(breaks.listed))
+    assert breaks.listed[-1].intent.temporary
     await typed("break breaks.cpp:25 if total > 2", lambda intent: intent.condition == "total > 2")
     await typed("condition 2 total > 5", lambda intent: intent.condition == "total > 5")
     await typed("condition 2", lambda intent: not intent.condition)
@@ -321,7 +166,7 @@ async def test_what_is_typed_in_the_console_is_mirrored(breaks) -> None:
     await typed("rwatch counter", lambda intent: intent.kind is BreakpointKind.READ)
     await typed("awatch counter", lambda intent: intent.kind is BreakpointKind.ACCESS)
     await breaks.debugger.console("delete")
-    await breaks.until(lambda: not listed(breaks))
+    await breaks.until(lambda: not breaks.listed)
 
 
 async def test_a_change_that_is_refused_changes_nothing(breaks) -> None:
@@ -330,15 +175,15 @@ async def test_a_change_that_is_refused_changes_nothing(breaks) -> None:
     failed = await breaks.debugger.change_breakpoint(binding, wish)
     assert failed.state is BindingState.FAILED
     assert 'No symbol "no_such"' in failed.why
-    assert listed(breaks)[0].intent == binding.intent
+    assert breaks.listed[0].intent == binding.intent
     wish = replace(
         binding.intent, condition="name[0] == 'a' && *name != \"b\"[0]", once=True, commands=("print n",)
     )
     changed = await breaks.debugger.change_breakpoint(binding, wish)
     assert changed.intent == wish
-    stop = await go(breaks, StepKind.RUN)
+    stop = await breaks.go(StepKind.RUN)
     assert dict(stop.frame.arguments)["n"] == "3"
-    await breaks.until(lambda: not listed(breaks)[0].intent.enabled)
+    await breaks.until(lambda: not breaks.listed[0].intent.enabled)
 
 
 async def test_a_breakpoint_of_a_thread_that_has_gone_waits(breaks) -> None:
@@ -346,11 +191,11 @@ async def test_a_breakpoint_of_a_thread_that_has_gone_waits(breaks) -> None:
     none = await put(BreakpointIntent(1, "compute", thread=7))
     assert (none.state, none.why) == (BindingState.PENDING, "there is no thread 7 now")
     await put(BreakpointIntent(2, "main"))
-    await go(breaks, StepKind.RUN)
+    await breaks.go(StepKind.RUN)
     one = await put(BreakpointIntent(1, "compute", thread=1))
     assert (one.state, one.intent.thread) == (BindingState.SET, 1)
-    assert len(listed(breaks)) == 2
-    assert (await go(breaks)).frame.function == "compute"
+    assert len(breaks.listed) == 2
+    assert (await breaks.go()).frame.function == "compute"
 
 
 async def test_breakpoints_are_set_while_the_target_runs(watched, compiled) -> None:
@@ -398,17 +243,6 @@ def test_every_version_of_the_interface_tells_the_same_of_a_template(gdb, compil
     assert any(line.startswith(b"^done,wpt={") for line in told)
 
 
-async def test_a_place_is_watched_whatever_frame_it_was_named_in(breaks) -> None:
-    put = breaks.debugger.set_breakpoint
-    await put(BreakpointIntent(1, "breaks.cpp:23", temporary=True))
-    await go(breaks, StepKind.RUN)
-    watch = await put(BreakpointIntent(2, "-location counter", kind=BreakpointKind.WRITE, condition="counter > 2"))
-    assert (watch.state, watch.intent.id, watch.intent.location) == (BindingState.SET, 2, "-location counter")
-    assert (await go(breaks)).description == "-location counter: 2 → 3"
-    bad = await put(BreakpointIntent(3, "-location no_such", kind=BreakpointKind.WRITE))
-    assert bad.state is BindingState.PENDING
-
-
 async def test_commands_are_set_while_the_console_asks_for_others(breaks) -> None:
     binding = await breaks.debugger.set_breakpoint(BreakpointIntent(1, "compute"))
     await breaks.debugger.console("commands 1")
@@ -416,23 +250,23 @@ async def test_commands_are_set_while_the_console_asks_for_others(breaks) -> Non
     other = await breaks.debugger.set_breakpoint(BreakpointIntent(2, "thrower", commands=("bt",)))
     assert other.intent.commands == ("bt",)
     await breaks.debugger.console("print total")
-    assert listed(breaks)[0].intent.commands == ("print n", "print n + 1")
+    assert breaks.listed[0].intent.commands == ("print n", "print n + 1")
     await breaks.debugger.console("end")
-    await breaks.until(lambda: listed(breaks)[0].intent.commands == ("print total",))
+    await breaks.until(lambda: breaks.listed[0].intent.commands == ("print total",))
 
 
 async def test_processes_held_after_a_fork_have_places_of_their_own(breaks) -> None:
     await breaks.debugger.set_breakpoint(BreakpointIntent(1, "main"))
     await breaks.debugger.cli("set detach-on-fork off")
     await breaks.debugger.set_breakpoint(BreakpointIntent(2, "fork", kind=CATCH))
-    await go(breaks, StepKind.RUN)
-    assert (await go(breaks)).reason == "fork"
+    await breaks.go(StepKind.RUN)
+    assert (await breaks.go()).reason == "fork"
     await breaks.debugger.resume(StepKind.NEXT)
-    await breaks.until(lambda: len(listed(breaks)[0].locations) == 2)
-    first, second = listed(breaks)[0].locations
+    await breaks.until(lambda: len(breaks.listed[0].locations) == 2)
+    first, second = breaks.listed[0].locations
     assert {first.process, second.process} == {"i1", "i2"}
     await breaks.debugger.enable_location(second.number, False)
-    assert [each.enabled for each in listed(breaks)[0].locations] == [True, False]
+    assert [each.enabled for each in breaks.listed[0].locations] == [True, False]
 
 
 async def test_a_breakpoint_is_set_while_a_line_is_stepped_over_for_long(watched, compiled) -> None:
@@ -468,22 +302,9 @@ async def test_a_stop_at_several_things_tells_where(breaks) -> None:
     await breaks.debugger.console("watch no_such")
     await breaks.debugger.console("watch counter thread 99")
     await breaks.until_console("nknown thread 99")
-    assert len(listed(breaks)) == 1
-    stop = await go(breaks, StepKind.RUN)
+    assert len(breaks.listed) == 1
+    stop = await breaks.go(StepKind.RUN)
     assert stop.description == "breakpoint 1"
-
-
-async def test_a_watch_deleted_after_the_end_is_gone(breaks) -> None:
-    await breaks.debugger.set_breakpoint(BreakpointIntent(1, "counter", kind=BreakpointKind.WRITE, enabled=False))
-    assert isinstance(await go_on(breaks), TargetExited)
-    assert listed(breaks)[0].number == "1"
-    await breaks.debugger.console("delete 1")
-    await breaks.until(lambda: not listed(breaks))
-
-
-async def go_on(watched):
-    await watched.debugger.resume(StepKind.RUN)
-    return await watched.next((TargetStopped, TargetExited))
 
 
 async def test_a_condition_that_only_one_of_many_functions_takes_is_taken_by_none(breaks) -> None:
@@ -493,13 +314,13 @@ async def test_a_condition_that_only_one_of_many_functions_takes_is_taken_by_non
     assert failed.state is BindingState.FAILED
     answer = await breaks.debugger.command("-break-list")
     assert "cond" not in str(answer.results)
-    assert listed(breaks)[0].intent.condition == ""
+    assert breaks.listed[0].intent.condition == ""
 
 
 async def test_a_breakpoint_where_no_memory_is_says_so(breaks) -> None:
     await breaks.debugger.set_breakpoint(BreakpointIntent(1, "main"))
-    await go(breaks, StepKind.RUN)
+    await breaks.go(StepKind.RUN)
     await breaks.debugger.set_breakpoint(BreakpointIntent(2, "*0x10"))
-    stop = await go(breaks)
+    stop = await breaks.go()
     assert stop.description == "breakpoint 2 cannot be inserted"
     assert "there is no memory at 0x10" in breaks.all(EngineNotice)[-1].text
