@@ -320,6 +320,25 @@ async def test_a_dead_gdb_is_a_state_and_running_again_restarts_it(gdb, compiled
     await session.close()
 
 
+async def test_a_dead_gdb_is_started_once_however_often_the_key_is_pressed(gdb, compiled) -> None:
+    mortal = Mortal()
+    session = DebugSession(mortal.make(), replacement=mortal.make)
+    await session.open(LaunchTarget(compiled("steps")), run=False)
+    await session.set_breakpoint("add")
+    await session.resume(StepKind.RUN)
+    await session.at_rest()
+    mortal.kill()
+    while session.state.run is not Run.DEAD:
+        await asyncio.sleep(0.01)
+    before = len(session.state.notices)
+    await asyncio.gather(*(session.resume(StepKind.CONTINUE) for _ in range(5)))
+    await session.at_rest()
+    assert len(mortal.transports) == 2
+    assert session.state.run is Run.STOPPED
+    assert not [notice.text for notice in list(session.state.notices)[before:] if "cannot run" in notice.text]
+    await session.close()
+
+
 async def test_a_core_is_a_moment(told, compiled, tmp_path) -> None:
     core = tmp_path / "core"
     process = await asyncio.create_subprocess_exec(

@@ -176,6 +176,9 @@ class DebugSession(BreakpointActs):
             self._follower.notice("nothing to restart: open a program first", "warning")
             return
         old = self.debugger
+        # From now on: a key that was pressed twice finds an engine that starts, not another dead one.
+        self.state.run, self.state.run_detail = Run.STARTING, ""
+        self._notifier.tell(Change.RUN)
         self._follower.cancel()
         self.threads.cancel()
         self.python.cancel()
@@ -228,6 +231,8 @@ class DebugSession(BreakpointActs):
         state = self.state
         if state.run is Run.DEAD:
             await self.restart()
+            return
+        if state.run is Run.STARTING and state.capabilities is Capability.NONE:
             return
         if not state.capabilities & Capability.RUN_CONTROL:
             what = "a dump" if state.run is Run.DUMP else "this target"
