@@ -327,9 +327,10 @@ async def test_a_dead_gdb_is_started_once_however_often_the_key_is_pressed(gdb, 
     await session.set_breakpoint("add")
     await session.resume(StepKind.RUN)
     await session.at_rest()
+    asking = asyncio.ensure_future(session.evaluate("1 + 1"))
     mortal.kill()
-    while session.state.run is not Run.DEAD:
-        await asyncio.sleep(0.01)
+    await asking
+    await session.at_rest()
     before = len(session.state.notices)
     await asyncio.gather(*(session.resume(StepKind.CONTINUE) for _ in range(5)))
     await session.at_rest()
