@@ -97,6 +97,18 @@ async def test_a_base_class_part_is_never_the_whole_object_again(stopped) -> Non
         assert [each.name for each in (await inside(stopped, base.path, look=Look.DECLARED)).children] == ["id"]
 
 
+@pytest.mark.parametrize("expression", ["drawn", "shape", "static_cast<Square&>(shape)"])
+async def test_members_of_the_second_base_class_are_its_own(stopped, expression: str) -> None:
+    base = (await inside(stopped, expression)).children[1]
+    assert (base.name, base.kind) == ("Named", "base")
+    (name,) = (await inside(stopped, base.path, look=Look.DECLARED)).children
+    assert (name.name, name.value) == ("name", '"named"')
+    (again,) = await stopped.values.read([Wanted(name.path)], 0)
+    (cast,) = await stopped.values.read([Wanted("static_cast<Named&>(square)")], 1)
+    assert (again.value, cast.value) == ('"named"', '{name = "named"}')
+    assert [each.value for each in (await inside(stopped, base.path)).children] == ['"named"']
+
+
 async def test_types_are_short(stopped) -> None:
     read = await stopped.values.read([Wanted(name) for name in ("ages", "names", "text", "hidden", "owned")], 0)
     assert [each.type for each in read] == [

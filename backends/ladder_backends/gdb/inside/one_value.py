@@ -95,11 +95,18 @@ def why(error):
     return encodable(str(error)) or type(error).__name__
 
 
+def referent(value):
+    """What a reference refers to; other values as they are."""
+    if value.type.strip_typedefs().code not in REFERENCES:
+        return value
+    # By its place: what gdb follows of a cast to a base class lies too far by the place of that part.
+    place = value.address
+    return value.referenced_value() if place is None else place.dereference()
+
+
 def dereferenced(value):
     """What a reference refers to, as what it really is; other values as they are."""
-    if value.type.strip_typedefs().code in REFERENCES:
-        value = value.referenced_value()
-    return actual(value)
+    return actual(referent(value))
 
 
 def actual(value):

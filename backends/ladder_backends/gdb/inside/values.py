@@ -41,6 +41,7 @@ from ladder_one_value import (
     hint_of,
     in_rust,
     printer_of,
+    referent,
     row,
     why,
     wrapped,
@@ -77,12 +78,20 @@ def elements(value, path, start, end):
         yield Child(f"[{index}]", f"{left}[{index}]", read=lambda index=index: value[index])
 
 
+def as_class(name, path):
+    """An expression for an object as one of its base classes, or of those derived from it.
+
+    Through pointers: of a cast to a reference, gdb adds the place of the base class twice where a member is taken.
+    """
+    return f"*static_cast<{name}*>(&{wrapped(path)})"
+
+
 def bases(value, path, field):
     """A base class part of an object."""
     part = value[field]
     name = str(field.type)
-    tried = f"static_cast<{name}&>({path})"
-    found = tried if names(tried, part) else located(part) or tried
+    tried = as_class(name, path)
+    found = tried if names(tried, part) else located(part) or f"({name}){wrapped(path)}"
     return Child(name, found, part, kind="base")
 
 
@@ -172,10 +181,7 @@ def vector_start(value):
 def children_of(value, path, form, start, how):
     """The children from `start` on, and how many there are where that is known without counting."""
     declared = value
-    if how != "declared":
-        value = dereferenced(value)
-    elif value.type.strip_typedefs().code in REFERENCES:
-        value = value.referenced_value()
+    value = referent(value) if how == "declared" else dereferenced(value)
     printer = printer_of(value, form)
     plain = value.type.strip_typedefs()
     if not has_children(value, printer) and how != "elements":
@@ -213,7 +219,7 @@ def as_declared(declared, value, path):
     real = value.type.strip_typedefs().unqualified()
     if str(kind) == str(real):
         return path
-    tried = f"static_cast<{real}&>({path})"
+    tried = as_class(real, path)
     return tried if names(tried, value) else located(value) or path
 
 
