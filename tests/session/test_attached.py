@@ -104,6 +104,7 @@ async def test_symbols_are_read_before_and_mean_the_process_alone(
     await told.session.open(AttachTarget(process.pid))
     await told.session.at_rest()
     assert told.state.run is Run.STOPPED
+    assert not told.state.control.startable
     notice = next(text for text in told.notices() if "stands" in text)
     assert notice.startswith(f"process {process.pid} stands; stopping it took 0.")
     assert "files were read while it ran" in notice

@@ -9,7 +9,9 @@ import pytest
 
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
+from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.launch import AVOID_UNRECORDABLE, ForkMode, LaunchSettings
+from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.state import Change, Run
 from ladder_tui.screens.run_settings import SettingInvalid, run_settings_form, settings_of
 
@@ -184,6 +186,35 @@ async def test_of_a_process_that_was_attached_to_only_forks_are_asked(
         assert "At a fork of segfault" in view.text()
         await view.press("left", "enter")
         assert control.asked == [("follow_at_fork", ForkMode.BOTH)]
+
+
+async def test_what_was_let_go_is_not_said_to_have_ended(
+    segfault: Any, control: ControlDouble, show: Any
+) -> None:
+    """Neither its panes nor its keys promise to run a process again that was only attached to."""
+    debug = segfault.active.state
+    debug.control.startable = False
+    debug.run, debug.run_detail = Run.EXITED, "detached from process 4711"
+    debug.frames, debug.variables = FrameWindow(), VariableWindow()
+    async with show(segfault, (80, 24)) as view:
+        assert "has ended" not in view.text()
+        assert "attaches to a" in view.text()
+        assert "c run" not in view.text()
+        await view.press("c")
+        assert "detached from process 4711; A attaches to a process" in view.text()
+        await view.press("r")
+        assert segfault.active.asked == []
+
+
+async def test_a_process_that_was_attached_to_is_not_offered_to_be_started_again(
+    segfault: Any, control: ControlDouble, show: Any
+) -> None:
+    segfault.active.state.control.startable = False
+    async with show(segfault, (80, 24)) as view:
+        assert "c continue" in view.text()
+        await view.press("r")
+        assert "Start again?" not in view.text()
+        assert "only a program that was started here" in view.text()
 
 
 def test_settings_with_hostile_values_survive_the_form(segfault: Any) -> None:

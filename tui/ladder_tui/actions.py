@@ -15,7 +15,7 @@ from textual.binding import Binding
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.session.state import NOT_STARTED, DebugState, LadderState, Run
+from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, DebugState, LadderState, Run
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -397,12 +397,12 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     if needs & Need.STOPPED and debug.run is Run.RUNNING:
         return f"the target runs; {key_of('run.interrupt')} stops it"
     if needs & Need.STOPPED and debug.run is Run.EXITED:
-        fresh, key = debug.run_detail == NOT_STARTED, key_of("run.continue")
-        return (
-            f"the program does not run yet; {key} runs it"
-            if fresh
-            else f"the program has ended; {key} runs it again"
-        )
+        return runs_no_more(debug)
+    if needs & Need.RESTING and not debug.control.startable:
+        if debug.run is Run.EXITED:
+            return runs_no_more(debug)
+        if action.id == "run.start":
+            return NOT_STARTED_HERE
     if needs & Need.RESTING and debug.run is Run.RUNNING:
         return f"the target runs already; {key_of('run.interrupt')} stops it"
     if needs & Need.PROCESS and not able & Capability.PROCESS:
@@ -420,6 +420,18 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     if needs & Need.CONSOLE and not able & Capability.CONSOLE:
         return "this engine has no command line"
     return ""
+
+
+def runs_no_more(debug: DebugState) -> str:
+    """Why a program stands nowhere that does not run, or is no longer held, and what can be done."""
+    if not debug.control.startable:
+        why = debug.run_detail or "the process has ended"
+        live = debug.provenance is Provenance.ENGINE
+        return f"{why}; {key_of('attach')} attaches to a process" if live else why
+    key = key_of("run.continue")
+    if debug.run_detail == NOT_STARTED:
+        return f"the program does not run yet; {key} runs it"
+    return f"the program has ended; {key} runs it again"
 
 
 _PALETTE_KEYS = next(action.keys for action in ACTIONS if action.id == "palette")

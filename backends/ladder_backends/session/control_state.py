@@ -19,6 +19,7 @@ class ControlState:
         processes: Processes that are held where there are several: ids by the engine's names.
         recording: How execution is recorded: `full`, `btrace`, or an empty string where it is not.
         backwards: Steps and continues run backwards.
+        startable: A program can be started, again where it has ended: not a process that was attached to.
     """
 
     settings: LaunchSettings = field(default_factory=LaunchSettings)
@@ -27,3 +28,4 @@ class ControlState:
     processes: Mapping[str, int] = field(default_factory=dict)
     recording: str = ""
     backwards: bool = False
+    startable: bool = True

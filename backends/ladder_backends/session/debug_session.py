@@ -31,7 +31,7 @@ from ladder_backends.session.python_stack import PythonStack
 from ladder_backends.session.rebuild import Rebuild
 from ladder_backends.session.run_control import RunControl
 from ladder_backends.session.stack import SessionStack
-from ladder_backends.session.state import NOT_STARTED, Change, DebugState, Run
+from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, Change, DebugState, Run
 from ladder_backends.session.target_program import program_of
 from ladder_backends.session.threads import SessionThreads
 from ladder_backends.session.titles import title_of
@@ -239,7 +239,7 @@ class DebugSession(BreakpointActs):
             self._follower.notice(f"{what} cannot run: it shows one moment — run the program to step", "warning")
             return
         if kind.anew and not isinstance(self.target, LaunchTarget):
-            self._follower.notice("only a program that was started here can be started again", "warning")
+            self._follower.notice(NOT_STARTED_HERE, "warning")
             return
         if refusal := self.threads.refusal(kind):
             self._follower.notice(refusal, "warning")

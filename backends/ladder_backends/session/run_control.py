@@ -112,6 +112,7 @@ class RunControl:
         """Take over how a target was opened, and remember how its program is started."""
         state = self.state
         state.backwards, state.recording, state.processes = False, "", {}
+        state.startable = isinstance(target, LaunchTarget)
         facet = self._session.debugger.process
         if facet is None or self._session.state.provenance is not Provenance.ENGINE:
             return

@@ -58,6 +58,8 @@ CONSOLE_LINES = 10_000
 NOT_STARTED = "not started yet"
 """`run_detail` of a program that was opened and has not run."""
 
+NOT_STARTED_HERE = "only a program that was started here can be started again"
+
 
 class Run(enum.StrEnum):
     """What the target is doing."""

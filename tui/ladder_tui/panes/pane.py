@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from ladder_backends.session.state import NOT_STARTED, Change, DebugState, LadderState, Run
-from ladder_tui.actions import key_of
+from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_tui.actions import key_of, runs_no_more
 from ladder_tui.panes import PANES
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell
@@ -88,14 +88,8 @@ class Pane(LineView):
         if run is Run.NOTHING:
             lanes = self.ladder.state.report is not None and self.ladder.state.rung in ("sanitizer", "cuda-gdb")
             return "no lane yet; Enter on a finding goes into its lane" if lanes else "nothing is open on this rung"
-        if run is Run.EXITED:
-            fresh = debug is not None and debug.run_detail == NOT_STARTED
-            key = key_of("run.continue")
-            return (
-                f"the program does not run yet; {key} runs it"
-                if fresh
-                else f"the program has ended; {key} runs it again"
-            )
+        if run is Run.EXITED and debug is not None:
+            return runs_no_more(debug)
         return {
             Run.STARTING: "the target is starting",
             Run.RUNNING: "the target runs",

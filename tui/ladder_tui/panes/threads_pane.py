@@ -118,7 +118,7 @@ class ThreadsPane(Pane):
     def _choice(self) -> str:
         """How its threads will stop, where that can still be chosen."""
         debug = self.debug
-        if debug is None or debug.run is not Run.EXITED:
+        if debug is None or debug.run is not Run.EXITED or not debug.control.startable:
             return ""
         mode = "one by one (non-stop)" if debug.threads.non_stop else "all together (all-stop)"
         return f" — threads will stop {mode}; {key_of('threads.non-stop')} changes that"

@@ -217,8 +217,9 @@ class StatusBar(LineView, can_focus=False):
         """What could be hinted at now, the most useful first; worked out anew only where something has changed."""
         state = self.ladder.state
         run, able = (debug.run, debug.capabilities) if debug is not None else (Run.NOTHING, None)
+        startable = debug is not None and debug.control.startable
         typing = self._typing
-        key = (run, able, self.scope, state.report is None, typing)
+        key = (run, able, startable, self.scope, state.report is None, typing)
         if self._offered[0] != key:
             offered = [
                 action
