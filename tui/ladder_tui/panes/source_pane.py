@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
+from ladder_backends.session.sources import SourceState
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
-from ladder_backends.text import clean_line
-from ladder_tui.actions import bindings_for, key_of
-from ladder_tui.highlight import Line, can_highlight, expand, highlight
-from ladder_tui.panes import PANES
+from ladder_tui.actions import bindings_for
 from ladder_tui.panes.gutter_acts import edit_at, take_click
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_edits import EditNews, index_now
@@ -30,6 +25,7 @@ from ladder_tui.panes.source_gutter import (
     same_file,
 )
 from ladder_tui.panes.source_peek import SourcePeek
+from ladder_tui.panes.source_texts import SourceText, SourceTexts
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, cut, cut_front, width_of
 
@@ -37,19 +33,7 @@ if TYPE_CHECKING:
     from ladder_tui.theming import Palette
 
 _BLANK = Cell(" ")
-_KEPT_FILES = 12
 _REASON_ROOM = 24
-
-
-class _Text:
-    """One file as the pane shows it."""
-
-    def __init__(self, source: SourceFile) -> None:
-        self.source = source
-        self.as_built = source.state is SourceState.FOUND
-        self.lines = [expand(line) for line in source.lines]
-        self.colours: list[Line | None] = [None] * len(self.lines)
-        self.colouring = False
 
 
 class SourcePane(Pane):
@@ -75,8 +59,8 @@ class SourcePane(Pane):
         self._place: Place | None = None
         self._target: Place | None = None
         self._away = False
-        self._text: _Text | None = None
-        self._kept: dict[tuple[str, str], _Text] = {}
+        self._text: SourceText | None = None
+        self._texts = SourceTexts(ladder, self._colour)
         self._edits = EditNews()
         self._rows: dict[int, Row] = {}
         self._rows_width = 0
@@ -131,7 +115,7 @@ class SourcePane(Pane):
             self._text, self._names = None, frozenset()
             return
         self._names = frozenset(filter(None, (place.file, place.fullname, file_name(place.fullname or place.file))))
-        self._text = self._load(place)
+        self._text = self._texts.at(place)
         if self._text is not before:
             self._rows.clear()
             self.shift = 0
@@ -146,37 +130,15 @@ class SourcePane(Pane):
         if place is None:
             return
         cursor, top = self.cursor, self.top
-        self._kept.pop((place.file, place.fullname), None)
+        self._texts.forget(place)
         self._show(place)
         if before is not None and self._text is not None:
             self.cursor = index_now(before.source.lines, self._text.source.lines, cursor)
             self.top = max(0, top + self.cursor - cursor)
 
-    def _load(self, place: Place) -> _Text:
-        key = (place.file, place.fullname)
-        text = self._kept.get(key)
-        if text is None or text.source.path is not None or not text.lines:
-            # It may have been edited, and the program built again, since it was read; the finder reads only then.
-            source = self.ladder.source(*key, place.line)
-            if text is not None and text.as_built and source.state is SourceState.EDITED:
-                # What was read before the edit is what the program was built from.
-                text.source = replace(source, lines=text.source.lines)
-            elif text is None or (source.lines and source.lines is not text.source.lines):
-                self._kept.pop(key, None)
-                if len(self._kept) >= _KEPT_FILES:
-                    self._kept.pop(next(iter(self._kept)))
-                text = self._kept[key] = _Text(source)
-            elif source.lines or not text.lines:
-                text.source = source
-        if not text.colouring and text.lines and can_highlight(file_name(place.file)):
-            text.colouring = True
-            self.ladder_app.run_worker(self._colour(text, place.line - 1), exit_on_error=False)
-        return text
-
-    def _colour(self, text: _Text, line: int) -> Coroutine[Any, Any, None]:
+    def _colour(self, text: SourceText, line: int) -> None:
         height = max(20, self.body_height)
-        view = range(max(0, line - height), min(len(text.lines), line + height))
-        return highlight(file_name(text.source.name), text.lines, text.colours, view, self._coloured)
+        self.ladder_app.run_worker(text.colour(line, height, self._coloured), exit_on_error=False)
 
     def _coloured(self) -> None:
         self._rows.clear()
@@ -330,38 +292,9 @@ class SourcePane(Pane):
 
     def empty_text(self) -> str:
         """Why there is no source."""
-        debug = self.debug
-        if self._text is not None:
-            source = self._text.source
-            why = (source.note or f"{source.name} is not here") + ("; Enter asks for it" if source.lost else "")
-            python = self._where_python_stands()
-            return f"{why}.{python}" if python else why
-        if debug is None or debug.run is Run.NOTHING:
-            if self.ladder.state.report is not None:
-                return "The report names no source file."
-            return "Nothing is open. Start with: ladder-tui run PROGRAM"
-        if debug.run is Run.STARTING:
-            return "The target is starting."
-        if debug.run is Run.RUNNING:
-            return f"The target runs; {key_of('run.interrupt')} stops it."
-        if debug.run in (Run.STOPPED, Run.DUMP):
-            code = f"{key_of('pane.go')} {PANES['disassembly'].letter}"
-            if python := self._where_python_stands():
-                return f"No line information here.{python}"
-            return f"No line information here. Stack shows where it stands; Disassembly ({code}) shows the code."
-        return ""
+        from ladder_tui.panes.source_absence import why_no_source
 
-    def _where_python_stands(self) -> str:
-        """A sentence, where a Python frame could be shown in place of a native one without source; else empty."""
-        debug = self.debug
-        if debug is None or debug.python.woven is None or debug.python.selected is not None:
-            return ""
-        frame = debug.python.woven.frame(0)
-        if frame is None:
-            return ""
-        stack = f"{key_of('pane.go')} {PANES['stack'].letter}"
-        where = f"{file_name(frame.file)}:{frame.line} in {frame.function}"
-        return f" Python stands at {where}; Enter on its row in Stack ({stack}) shows it."
+        return why_no_source(self.ladder.state, self.debug, self._text.source if self._text is not None else None)
 
     # Values under the mouse ------------------------------------------------------------------------------------
 
@@ -447,32 +380,20 @@ class SourcePane(Pane):
             super().action_act()
             return
 
-        def look(typed: str) -> None:
-            if typed.strip():
-                self.work(self._look_below(Path(typed.strip()).expanduser(), place))
+        from ladder_tui.panes.source_absence import ask_where
 
-        name = clean_line(file_name(place.file))
-        self.ladder_app.workspace.prompt.ask(f"where is {name}?", look, placeholder="its folder, or one above")
+        def found(path: Path) -> None:
+            if self._place == place:
+                self._choose(path)
 
-    async def _look_below(self, folder: Path, place: Place) -> None:
-        if not await asyncio.to_thread(folder.is_file):
-            found = await asyncio.to_thread(SourceFinder([folder]).find, place.file, place.fullname)
-            if found.path is None:
-                name = clean_line(file_name(place.file))
-                many = f"several files are called {name}: name the folder of one"
-                none = f"no {name} below {clean_line(str(folder))}"
-                self.ladder_app.say(many if found.candidates else none, "warning")
-                return
-            folder = found.path
-        if self._place == place:
-            self._choose(folder)
+        ask_where(self, place, found)
 
     def _choose(self, path: Path) -> None:
         place = self._place
         if place is None:
             return
         self.ladder.choose_source(place.file, path)
-        self._kept.pop((place.file, place.fullname), None)
+        self._texts.forget(place)
         self._show(place)
         self._mark(self.ladder.state, self.debug)
         self.update()
