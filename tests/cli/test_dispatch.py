@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,13 @@ def test_help_names_every_command(ladder_tui) -> None:
     for name in COMMANDS:
         assert f"\n  {name} " in answer.out
     assert all(len(line) <= 80 for line in answer.out.splitlines())
+
+
+def test_help_names_every_option_of_a_program(ladder_tui) -> None:
+    answer, of_run = ladder_tui("--help").out, ladder_tui("run", "--help").out
+    options = set(re.findall(r"^  (--[a-z-]+)", of_run, re.MULTILINE))
+    assert {"--cwd", "--env", "--stdin", "--non-stop", "--stop-at-main"} <= options
+    assert sorted(option for option in options if f"\n  {option} " not in answer) == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

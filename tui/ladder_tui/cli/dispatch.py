@@ -81,7 +81,7 @@ def _not_yet(name: str) -> int:
 def _show_help() -> int:
     width = max(len(f"{command.name} {command.usage}") for command in COMMANDS.values() if len(command.usage) < 24)
     lines = [
-        "usage: ladder-tui [--rung NAME] PROGRAM [ARGS...]",
+        "usage: ladder-tui [OPTIONS] PROGRAM [ARGS...]",
         "       ladder-tui COMMAND [OPTIONS] ...",
         "       ladder-tui",
         "",
@@ -99,10 +99,17 @@ def _show_help() -> int:
             lines.append(f"  {head:{width}}  {command.summary}")
     lines += [
         "",
+        "options of a program, before its name:",
+        f"  {'--stop-at-main':{width}}  stop at the first line of main",
+        f"  {'--non-stop':{width}}  threads stop one by one, the others run on",
+        f"  {'--cwd DIR':{width}}  its working folder",
+        f"  {'--env NAME=VALUE':{width}}  a variable for it; may be repeated",
+        f"  {'--stdin FILE':{width}}  what it reads instead of its terminal",
+        f"  {'--rung NAME':{width}}  gdb or cuda-gdb, instead of by the program",
+        "",
         "options:",
         f"  {'--json':{width}}  print JSON for machines; opens no screen",
         f"  {'--tui':{width}}  open the screen for a command that prints",
-        f"  {'--rung NAME':{width}}  gdb or cuda-gdb, instead of by the program",
         f"  {'--record FILE':{width}}  record the engine's streams",
         f"  {'--theme NAME':{width}}  dark, light, or a theme of your own",
         f"  {'--version, --help':{width}}  and COMMAND --help",

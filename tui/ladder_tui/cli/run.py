@@ -36,7 +36,10 @@ def configure(parser: ArgumentParser) -> None:
     add_json(parser)
     add_record(parser)
     add_screen(parser)
-    parser.epilog = "Options come before PROGRAM. `run -- ./ranks` debugs a program that is called like a command."
+    parser.epilog = (
+        "Options come before PROGRAM. `run -- ./ranks` debugs a program that is called like a command. On the screen,"
+        " E changes arguments, environment, folder and input from the next start on."
+    )
 
 
 def run(arguments: Namespace) -> int:
