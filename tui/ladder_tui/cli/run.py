@@ -37,8 +37,8 @@ def configure(parser: ArgumentParser) -> None:
     add_record(parser)
     add_screen(parser)
     parser.epilog = (
-        "Options come before PROGRAM. `run -- ./ranks` debugs a program that is called like a command. On the screen,"
-        " E changes arguments, environment, folder and input from the next start on."
+        "Options come before PROGRAM. `run -- ./ranks` debugs a program that is called like a command. On the"
+        " screen, E changes arguments, environment, folder and input from the next start on."
     )
 
 
