@@ -44,6 +44,14 @@ def test_no_key_means_two_things_in_one_place(scope: str) -> None:
     assert [key for key, count in keys.items() if count > 1] == []
 
 
+@pytest.mark.parametrize("pane_id", PANES)
+def test_what_enter_does_is_told(pane_id: str) -> None:
+    pane = load_pane(pane_id)
+    acts = pane.activate is not LineView.activate or pane.action_act is not LineView.action_act
+    told = any("enter" in action.keys for action in ACTIONS if action.scope == pane_id)
+    assert told or not acts
+
+
 def test_letters_and_their_twins_are_those_of_the_contract() -> None:
     keys = {action.id: action.keys for action in ACTIONS}
     assert keys["run.next"] == ("n", "f10")
