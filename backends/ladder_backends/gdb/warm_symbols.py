@@ -21,6 +21,7 @@ from ladder_backends.text import clean_line
 READ_DEADLINE = 300.0
 """Seconds for the symbols of one file."""
 
+_NOWHERE = "ladder_tui_no_such_function"
 _UNQUOTABLE = frozenset("\n\r\"'\\ \t")
 
 
@@ -59,8 +60,18 @@ class WarmSymbols:
                     self.doing = f"symbols {number}/{len(files)} {clean_line(os.path.basename(name))}"
                     await self._read(name, program=name == program)
                     self.names.add(name)
+            await self._settle()
         finally:
             self.doing = ""
+
+    async def _settle(self) -> None:
+        """Wait until threads of the engine that read on behind its answers are done with it."""
+        if self._group:
+            self.doing = "symbols are being sorted"
+            # No file has it: each is looked through, which waits for what is read of it.
+            text = f"-interpreter-exec --thread-group {self._group} console {mi_string(f'info line {_NOWHERE}')}"
+            with contextlib.suppress(CommandFailed):
+                await self._engine.command(text, deadline=READ_DEADLINE)
 
     async def drop(self) -> None:
         """Take the second inferior away: from now on names mean the process alone."""
