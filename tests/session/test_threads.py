@@ -91,6 +91,9 @@ async def test_a_thread_is_chosen_and_announced(start, compiled) -> None:
     assert told.state.focus == Focus.of(thread=other)
     assert told.state.asked is None
     assert told.notices()[-1].startswith(f"now in thread {other} (worker-{other - 2}); was in thread {here}")
+    assert told.state.stopped_elsewhere == here
+    await told.session.threads.focus(here)
+    assert told.state.stopped_elsewhere is None
 
 
 async def test_only_the_focused_thread_runs_until_it_ends(start, compiled) -> None:

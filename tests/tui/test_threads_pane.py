@@ -109,6 +109,23 @@ async def test_what_runs_is_told_in_title_and_status(view, segfault) -> None:
     assert "• breakpoint 2" in text
 
 
+async def test_a_fault_is_told_of_the_thread_it_came_from(view, segfault) -> None:
+    debug = segfault.active.state
+    debug.fault, debug.run_detail = True, "SIGSEGV, Segmentation fault"
+    debug.stopped_in = debug.focus
+    segfault.active.tell(Change.RUN | Change.FOCUS | Change.FRAMES)
+    await view.settle()
+    assert "SIGSEGV  thread 1 · 500 threads" in view.text().splitlines()[-1].replace(", Segmentation fault", "")
+    assert "✗ SIGSEGV" in view.text()
+    debug.focus = Focus.of(thread=2)
+    segfault.active.tell(Change.RUN | Change.FOCUS | Change.FRAMES)
+    await view.settle()
+    assert "SIGSEGV in thread 1  thread 2 · 500 threads" in view.text().splitlines()[-1].replace(
+        ", Segmentation fault", ""
+    )
+    assert "✗ SIGSEGV" not in view.text()
+
+
 async def test_the_cursor_stays_on_its_thread_when_groups_change(view, segfault) -> None:
     pane = view.app.workspace.panes["threads"]
     await view.press("down", "enter", "down", "down")

@@ -420,7 +420,7 @@ class Follower:
         state = self._state
         state.run = Run.STOPPED if self.debugger.capabilities & Capability.RUN_CONTROL else Run.DUMP
         state.run_detail, state.since, state.fault = event.description, event.at, event.fault
-        state.focus = event.focus
+        state.focus = state.stopped_in = event.focus
         state.selected_frame = 0
         state.frames = FrameWindow((event.frame,)) if event.frame is not None else FrameWindow()
         state.place = event.frame.place if event.frame is not None else None

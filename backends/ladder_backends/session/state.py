@@ -113,6 +113,7 @@ class DebugState:
         exit_code: Exit status of the target's last run, or None.
         asked: The focus that was asked for by the last jump or switch, or None.
         focus: The focus the engine stands in.
+        stopped_in: The focus at the last stop: what stopped there, wherever the focus went since.
         selected_frame: Level of the frame shown.
         walk: A way down a deep stack that goes on, or None.
         place: Source place of the selected frame, or None.
@@ -149,6 +150,7 @@ class DebugState:
     provenance: Provenance = Provenance.ENGINE
     asked: Focus | None = None
     focus: Focus | None = None
+    stopped_in: Focus | None = None
     frames: FrameWindow = field(default_factory=FrameWindow)
     selected_frame: int = 0
     walk: StackWalk | None = None
@@ -176,6 +178,20 @@ class DebugState:
     logged: LogLines = field(default_factory=LogLines)
     notice: Notice | None = None
     notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))
+
+    @property
+    def stopped_elsewhere(self) -> int | None:
+        """The thread that `run_detail` tells of where the focus is in another one, else None."""
+        if self.focus is None or self.stopped_in is None or self.threads.non_stop:
+            # In non-stop mode it is always the focused thread's.
+            return None
+        thread = self.stopped_in.index("thread")
+        return thread if thread != self.focus.index("thread") else None
+
+    @property
+    def fault_here(self) -> bool:
+        """The focused thread stands at a signal or exception."""
+        return self.fault and self.stopped_elsewhere is None
 
 
 @dataclass(slots=True)

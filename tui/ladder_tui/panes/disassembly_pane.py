@@ -148,7 +148,7 @@ class DisassemblyPane(Pane):
         address = address_of(line)
         binding = self._breakpoints.get(address)
         outer = debug is not None and debug.selected_frame > 0
-        style = "fault" if current and debug is not None and debug.fault and not outer else "current-line"
+        style = "fault" if current and debug is not None and debug.fault_here and not outer else "current-line"
         place = f"{line.offset:+}" if line.function else f"{address:#x}" if address >= 0 else line.address
         cells = [
             breakpoint_mark(binding) if binding is not None else Cell(" "),

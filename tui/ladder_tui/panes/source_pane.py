@@ -227,7 +227,7 @@ class SourcePane(Pane):
         if current:
             debug = self.debug
             outer = debug is not None and debug.selected_frame > 0
-            style = "fault" if debug is not None and debug.fault and not outer else "current-line"
+            style = "fault" if debug is not None and debug.fault_here and not outer else "current-line"
             marker = Cell("▷ " if outer else "▶ ", style)
         else:
             marker = Cell("  ")
@@ -250,7 +250,7 @@ class SourcePane(Pane):
         told: list[Cell] = []
         debug, finding = self.debug, self._findings.get(index + 1)
         stands_here = debug is not None and index == self._stands_at and not debug.selected_frame
-        if debug is not None and debug.fault and stands_here and not finding:
+        if debug is not None and debug.fault_here and stands_here and not finding:
             told.append(Cell(f"✗ {cut(debug.run_detail.split(',')[0], _REASON_ROOM)}", "fault"))
         if finding and finding.lanes:
             told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))

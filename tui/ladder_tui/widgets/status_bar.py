@@ -105,7 +105,7 @@ class StatusBar(LineView, can_focus=False):
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""
             elif debug.run_detail and run is not Run.DUMP:
-                detail = self._detail(debug)
+                detail = self._detail(debug) + self._elsewhere(debug)
                 words = detail if run in (Run.STOPPED, Run.EXITED, Run.DEAD) else f"{words} · {detail}"
             if debug.provenance is Provenance.RECORDING:
                 words += " (recording)"
@@ -132,6 +132,13 @@ class StatusBar(LineView, can_focus=False):
         if cause is None or not cause.words:
             return debug.run_detail
         return f"{debug.run_detail.split(',')[0]}: {cause.words}"
+
+    def _elsewhere(self, debug: DebugState) -> str:
+        """Which thread stopped so, where the focus is in another one."""
+        thread = debug.stopped_elsewhere
+        if thread is None or debug.run is not Run.STOPPED:
+            return ""
+        return f" in thread {thread}" if self.size.width >= 100 else f" in {thread}"
 
     def _focus(self, debug: DebugState) -> list[Cell]:
         focus = debug.focus
