@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -474,6 +474,17 @@ def shots(snapshot: SnapshotAssertion, request: pytest.FixtureRequest) -> Shots:
     if request.config.getoption("--snapshot-update") and (sys.version_info[:2], textual.__version__) != BASELINE:
         pytest.fail(f"snapshots are written with Python and Textual {BASELINE} only")
     return Shots(snapshot)
+
+
+@pytest.fixture(autouse=True)
+def faults(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException]]:
+    """Faults of our own that the application told of; a test that expects one takes it out."""
+    kept: list[BaseException] = []
+    tell = LadderApp.unexpected
+    monkeypatch.setattr(LadderApp, "unexpected", lambda app, error: (kept.append(error), tell(app, error)))
+    yield kept
+    if kept:
+        raise kept[0]
 
 
 @pytest.fixture(autouse=True)

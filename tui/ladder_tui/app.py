@@ -262,8 +262,13 @@ class LadderApp(App[int]):
         except LadderError as error:
             self.say(error.line(), "error")
         except Exception as error:
-            _LOG.exception("an action failed")
-            self.say(f"{type(error).__name__}: {clean_line(str(error))} — {_UNEXPECTED}", "error")
+            self.unexpected(error)
+
+    def unexpected(self, error: BaseException) -> None:
+        """Tell of a fault of our own in one line; its traceback goes to the log file."""
+        _LOG.error("unexpected", exc_info=error)
+        if self.is_running:
+            self.say(f"{type(error).__name__}: {clean_line(str(error))[:200]} — {_UNEXPECTED}", "error")
 
     def say(self, text: str, severity: str = "information") -> None:
         """Show one line until the next key."""

@@ -7,7 +7,7 @@ import gc
 import signal
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ladder_backends.errors import LadderError, SettingInvalid
 from ladder_backends.paths import config_file
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from ladder_tui.app import LadderApp
     from ladder_tui.config import Settings
 
 
@@ -52,6 +53,7 @@ async def _run(opening: Opening, settings: Settings) -> int:
             ladder, settings, opening=opens, start=opening.empty, picks_process=opening.picks_process
         )
         _leave_on_signals(app)
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: _take_unexpected(app, what))
         import_module("ladder_tui._textual_compat").keep_escapes()
         answer = await app.run_async()
     finally:
@@ -59,6 +61,11 @@ async def _run(opening: Opening, settings: Settings) -> int:
     if app.failure is not None:
         raise app.failure
     return int(answer or 0)
+
+
+def _take_unexpected(app: LadderApp, what: dict[str, Any]) -> None:
+    """A fault that no one waits for would be written over the screen, or lost with it."""
+    app.unexpected(what.get("exception") or RuntimeError(str(what.get("message"))))
 
 
 def _leave_on_signals(app: App[int]) -> None:

@@ -237,8 +237,13 @@ class Workspace(Commands, Screen[None]):
     # Changes ---------------------------------------------------------------------------------------------------
 
     def _changed(self, change: Change) -> None:
-        if self._app_context is not None:
+        if self._app_context is None:
+            return
+        try:
             self._app_context.run(self.apply, change)
+        except Exception as error:
+            # Whoever tells of a change goes on: a view that fails must not leave a session half way.
+            self._app_context.run(self.ladder_app.unexpected, error)
 
     def apply(self, change: Change) -> None:
         """Show a change of the ladder, with one paint."""
