@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.state import Change
 from ladder_tui.cli import screen
 from ladder_tui.panes.stack_pane import StackPane
@@ -18,8 +19,11 @@ async def test_a_view_that_fails_leaves_the_session_and_the_others_alone(
     async with show(segfault) as view:
         with monkeypatch.context() as patch:
             patch.setattr(StackPane, "refresh_from", lambda *_: 1 / 0)
-            segfault.tell(Change.FRAMES)
+            debug = segfault.active.state
+            debug.variables = VariableWindow((Variable("fresh", "4711", "int"),))
+            segfault.tell(Change.FRAMES | Change.VARIABLES | Change.RUN)
             await view.settle()
+        assert "4711" in view.text()
         assert "ZeroDivisionError: division by zero — this is a fault of ladder-tui" in view.text()
         segfault.tell(~Change.NONE)
         await view.settle()

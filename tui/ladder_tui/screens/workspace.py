@@ -289,7 +289,10 @@ class Workspace(Commands, Screen[None]):
         for pane_id in self.area.regions:
             pane = self.panes[pane_id]
             if pane.INTEREST & change:
-                pane.refresh_from(state, change)
+                try:
+                    pane.refresh_from(state, change)
+                except Exception as error:
+                    self.ladder_app.unexpected(error)
         if change & (Change.RUNG | Change.FINDINGS | Change.RUN):
             self.rung_bar.update()
         self.status_bar.update()
