@@ -69,6 +69,12 @@ class EngineExecutable:
     missing: str = ""
 
 
+def typed_path(text: str) -> Path:
+    """An absolute path from what a person typed: `~` and `~name` are home folders where there are such."""
+    # `Path.expanduser` raises where there is no such user.
+    return Path(os.path.expanduser(text.strip())).absolute()
+
+
 def configure_engines(paths: Mapping[str, str]) -> None:
     """Take the executables that the configuration names, by engine; they rank below the environment."""
     _configured.clear()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 
+from ladder_backends.paths import typed_path
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import DebugState
 from ladder_backends.text import clean_line
@@ -286,7 +286,7 @@ class ProgramView(Pane):
     def _save_to(self, name: str) -> None:
         if not name.strip():
             return
-        file = Path(os.path.expanduser(name.strip())).absolute()
+        file = typed_path(name)
         if not file.exists():
             self.work(self._save(file, overwrite=False))
             return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.frame import Place, file_name
+from ladder_backends.paths import typed_path
 from ladder_backends.session.sources import SourceFile, SourceFinder
 from ladder_backends.session.state import DebugState, LadderState, Run
 from ladder_backends.text import clean_line
@@ -65,8 +65,7 @@ def ask_where(pane: SourcePane, place: Place, found: Callable[[Path], None]) -> 
 
     def look(typed: str) -> None:
         if typed.strip():
-            # Unlike `Path.expanduser`, this takes a user that there is none of as a name.
-            pane.work(_look_below(pane, Path(os.path.expanduser(typed.strip())), place, found))
+            pane.work(_look_below(pane, typed_path(typed), place, found))
 
     pane.ladder_app.workspace.prompt.ask(f"where is {name}?", look, placeholder="its folder, or one above")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import CoreTarget
+from ladder_backends.paths import typed_path
 from ladder_backends.text import clean_line
 from ladder_tui.opening import Opening
 
@@ -25,7 +26,7 @@ def ask_for_program(home: Workspace, *, initial: str = "") -> None:
 
     def named(text: str) -> None:
         if text.strip():
-            program = Path(text.strip()).expanduser().absolute()
+            program = typed_path(text)
             home.ladder_app.work(_compare_and_open(home, core, program, text))
 
     home.prompt.ask("program", named, initial=initial, placeholder=f"path of {missing}; Esc: addresses only")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.launch import AVOID_UNRECORDABLE, ForkMode, LaunchSettings
+from ladder_backends.paths import typed_path
 from ladder_backends.session.launch_words import environment_words, read_environment
 from ladder_tui.screens.form import FormScreen, FormValues
 from ladder_tui.widgets.form_fields import Field, Select, TextField, Toggle
@@ -96,8 +97,8 @@ def settings_of(values: FormValues) -> LaunchSettings:
 
 
 def _path(value: str | bool) -> Path | None:
-    text = str(value).strip()
-    return Path(text).expanduser().absolute() if text else None
+    text = str(value)
+    return typed_path(text) if text.strip() else None
 
 
 def _complaint(values: FormValues) -> tuple[str, str] | None:

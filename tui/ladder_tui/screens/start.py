@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -63,7 +64,7 @@ def read_opening(line: str) -> Opening:
     from ladder_backends.case import FileKind, classify
 
     try:
-        words = [str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(line)]
+        words = [os.path.expanduser(word) for word in shlex.split(line)]
     except ValueError as error:
         raise LadderError("this line cannot be read", str(error), "close the quotes") from error
     if not words:
