@@ -9,6 +9,7 @@ from ladder_backends.errors import CommandFailed
 from ladder_backends.model.focus import Focus
 from ladder_backends.session.state import Change, Notice, Run
 from ladder_tui.actions import ACTIONS
+from ladder_tui.panes import PANES
 from ladder_tui.screens.choice import ChoiceScreen
 from ladder_tui.screens.commands import read_place
 from ladder_tui.screens.help import HelpScreen
@@ -62,6 +63,31 @@ async def test_w_and_a_letter_go_to_a_pane(segfault: Any, show: Any) -> None:
         assert "◌ break  later.c:3" in view.text()
         await view.press("w", "escape")
         assert view.app.focused.id == "breakpoints"
+
+
+@pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40), (220, 50)])
+async def test_w_tells_the_letter_of_every_pane_at_any_size(
+    segfault: Any, show: Any, size: tuple[int, int]
+) -> None:
+    async with show(segfault, size) as view:
+        await view.press("w")
+        text = view.text()
+        narrow = size[0] < 100
+        for entry in PANES.values():
+            name = entry.short if narrow and entry.short else entry.name.lower()
+            assert f"{entry.letter} {name}" in text
+        await view.press("e")
+        assert view.app.focused.id == "environment"
+        assert "l libraries" not in view.text()
+
+
+async def test_panes_are_gone_to_and_zoomed_from_where_text_is_typed(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.press("w", "c", "f12")
+        assert list(view.app.workspace.area.regions) == ["console"]
+        await view.press("f12", "f6", "s")
+        assert view.app.focused.id == "source"
+        assert len(view.app.workspace.area.regions) > 1
 
 
 async def test_zoom_gives_a_pane_everything_and_gives_it_back(segfault: Any, show: Any) -> None:

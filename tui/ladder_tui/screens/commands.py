@@ -11,7 +11,7 @@ from textual.screen import Screen
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.session.state import DebugState, Run
-from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, why_not
+from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.breakpoint_commands import BreakpointCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
@@ -19,7 +19,7 @@ from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.run_commands import RunCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
 from ladder_tui.widgets.line_view import LineView
-from ladder_tui.widgets.row import Cell
+from ladder_tui.widgets.row import Cell, width_of
 from ladder_tui.widgets.rung_bar import RUNGS
 
 if TYPE_CHECKING:
@@ -242,15 +242,18 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         """Wait for the letter of a pane."""
         home = self._home
         part = layout_for(home.ladder.state.rung, *home.app.size)
-        cells: list[Cell] = []
         narrow = home.size.width < 100
+        choices: list[tuple[Cell, ...]] = []
         for pane_id in dict.fromkeys(pane for slot in slots_of(part) for pane in slot.panes):
             entry = PANES[pane_id]
-            gap = " " * (0 if not cells else 1 if narrow else 2)
             name = entry.short if narrow and entry.short else entry.name.lower()
-            cells += [Cell(gap + entry.letter, "key"), Cell(f" {name}", "muted")]
+            choices.append((Cell(entry.letter, "key"), Cell(f" {name}", "muted")))
         self._chord = True
-        home.status_bar.chord = tuple(cells)
+        line = tuple(cell for choice in choices for cell in (*choice, Cell("  ")))
+        if width_of(line) > home.size.width:
+            home.notice_line.offer(choices)
+            line = (Cell(key_of("pane.go"), "key"), Cell(" goes to a pane: press its letter", "muted"))
+        home.status_bar.chord = line
         home.status_bar.update()
 
     def action_zoom(self) -> None:

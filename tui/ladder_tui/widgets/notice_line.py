@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events
 
 from ladder_backends.session.state import Notice
 from ladder_tui.widgets.line_view import LineView
-from ladder_tui.widgets.row import Cell, Row
+from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
@@ -19,7 +20,10 @@ _LOOK = {"information": ("·", "ok"), "warning": ("!", "warn"), "error": ("✗",
 
 
 class NoticeLine(LineView, can_focus=False):
-    """Shows the newest notice until a key is pressed, on several lines where it is long: the remedy comes last."""
+    """Shows the newest notice until a key is pressed, on several lines where it is long: the remedy comes last.
+
+    Keys of which one is waited for stand there too, where the status bar has no room for them.
+    """
 
     HAS_TITLE = False
     HAS_CURSOR = False
@@ -30,32 +34,35 @@ class NoticeLine(LineView, can_focus=False):
     def __init__(self, *, palette: Palette) -> None:
         super().__init__(id="notice-line", palette=palette)
         self.notice: Notice | None = None
-        self._lines: list[str] = []
+        self._choices: Sequence[tuple[Cell, ...]] = ()
+        self._rows: list[Row] = []
 
     @property
     def row_count(self) -> int:
         """As many lines as the notice takes at this width."""
-        return len(self._lines) if self.notice is not None else 0
+        return len(self._rows)
 
     def row(self, index: int) -> Row:
-        """Glyph and text."""
-        assert self.notice is not None
-        glyph, style = _LOOK.get(self.notice.severity, _LOOK["information"])
-        words = Cell(self._lines[index], style if style == "fault" else "strong")
-        return Row((Cell(" " * 3 if index else f" {glyph} ", style), words))
+        """Glyph and text, or keys."""
+        return self._rows[index]
 
     def show(self, notice: Notice) -> None:
         """Put a notice on the screen."""
-        self.notice = notice
+        self._put(notice, ())
+
+    def offer(self, choices: Sequence[tuple[Cell, ...]]) -> None:
+        """Put keys and what they mean on the screen."""
+        self._put(None, choices)
+
+    def _put(self, notice: Notice | None, choices: Sequence[tuple[Cell, ...]]) -> None:
+        self.notice, self._choices = notice, choices
         self._lay_out(self.app.size.width)
         self.display = True
         self.repaint()
 
     def _lay_out(self, width: int) -> None:
-        text = self.notice.text if self.notice is not None else ""
-        room = max(8, width - 4)
-        self._lines = textwrap.wrap(text, room, max_lines=_MOST_LINES, placeholder="…") or [""]
-        self.styles.height = len(self._lines)
+        self._rows = _told(self.notice, width) if self.notice is not None else _offered(self._choices, width)
+        self.styles.height = max(1, len(self._rows))
 
     def on_resize(self, event: events.Resize) -> None:
         """Another width takes other lines."""
@@ -66,3 +73,22 @@ class NoticeLine(LineView, can_focus=False):
         """Take it away."""
         if self.display:
             self.display = False
+
+
+def _told(notice: Notice, width: int) -> list[Row]:
+    glyph, style = _LOOK.get(notice.severity, _LOOK["information"])
+    lines = textwrap.wrap(notice.text, max(8, width - 4), max_lines=_MOST_LINES, placeholder="…") or [""]
+    return [
+        Row((Cell(" " * 3 if number else f" {glyph} ", style), Cell(line, style if style == "fault" else "strong")))
+        for number, line in enumerate(lines)
+    ]
+
+
+def _offered(choices: Sequence[tuple[Cell, ...]], width: int) -> list[Row]:
+    rows: list[list[Cell]] = []
+    for choice in choices:
+        if rows and width_of(rows[-1]) + 2 + width_of(choice) < width:
+            rows[-1] += [Cell("  "), *choice]
+        else:
+            rows.append([Cell(" "), *choice])
+    return [Row(tuple(row)) for row in rows]
