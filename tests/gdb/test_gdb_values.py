@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -178,6 +179,42 @@ async def test_reading_runs_nothing_unless_that_is_asked_for(stopped) -> None:
     assert (await read([Wanted("calls")], 0))[0].value == "1"
     (still,) = await read([Wanted('$_gdb_setting("may-call-functions")')], 0, calls=True)
     assert still.value == "1"
+
+
+INTERRUPTED_IN_SETTING = """
+import gdb
+whole, left = gdb.execute, [WORD]
+def execute(command, *rest, **named):
+    if left and command == "set may-call-functions " + left[0]:
+        whole(command, *rest, **named) if left.pop() == "off" else None
+        raise KeyboardInterrupt
+    return whole(command, *rest, **named)
+gdb.execute = execute
+"""
+
+
+@pytest.mark.parametrize("word", ["off", "on"])
+async def test_an_interruption_leaves_the_users_calls_allowed(stopped, word) -> None:
+    read = stopped.values.read
+    await read([Wanted("calls")], 0)
+    await stopped.cli(f"python exec({INTERRUPTED_IN_SETTING.replace('WORD', repr(word))!r})")
+    with contextlib.suppress(CommandFailed):
+        await read([Wanted("calls")], 0)
+    (still,) = await read([Wanted('$_gdb_setting("may-call-functions")')], 0, calls=True)
+    assert still.value == "1"
+
+
+async def test_an_interruption_while_the_commands_are_added_costs_no_printers(stopped, monkeypatch) -> None:
+    command, left = stopped.command, ["Quit"]
+
+    async def once_interrupted(text: str, **options):
+        if "ladder_" in text and left:
+            raise CommandFailed(text, left.pop())
+        return await command(text, **options)
+
+    monkeypatch.setattr(stopped, "command", once_interrupted)
+    assert '["ann"]' in await names(stopped, "ages")
+    assert not left
 
 
 async def test_a_string_is_told_whole_on_demand(stopped) -> None:

@@ -114,12 +114,18 @@ class GdbValues(Values):
             if self._loaded:
                 return
             source = f"exec({_LOADING.format(folder=str(_INSIDE))!r})"
-            try:
-                await self._engine.command(f"-interpreter-exec console {mi_string('python ' + source)}")
-            except NotRecorded:
-                # Recorded on a machine where the file lay elsewhere.
-                pass
-            except CommandFailed:
+            command = f"-interpreter-exec console {mi_string('python ' + source)}"
+            # An interruption of something else may hit it once, and says nothing of this engine's Python.
+            for _ in range(2):
+                try:
+                    await self._engine.command(command)
+                except NotRecorded:
+                    # Recorded on a machine where the file lay elsewhere.
+                    break
+                except CommandFailed:
+                    continue
+                break
+            else:
                 self._instead = VariableObjects(self._engine, self._bounded)
             self._loaded = True
 

@@ -256,12 +256,21 @@ class Quiet:
         self.quiet = quiet and bool(gdb.parameter("may-call-functions"))
 
     def __enter__(self):
-        if self.quiet:
-            gdb.execute("set may-call-functions off", to_string=True)
+        try:
+            if self.quiet:
+                gdb.execute("set may-call-functions off", to_string=True)
+        except KeyboardInterrupt:
+            self.__exit__()
+            raise
 
     def __exit__(self, *_):
-        if self.quiet:
-            gdb.execute("set may-call-functions on", to_string=True)
+        # An interruption must not leave the user's own calls forbidden.
+        while self.quiet:
+            try:
+                gdb.execute("set may-call-functions on", to_string=True)
+                self.quiet = False
+            except KeyboardInterrupt:
+                continue
 
 
 class ValuesCommand(gdb.MICommand):
