@@ -174,6 +174,10 @@ async def test_expressions_lead_to_addresses(watched, compiled) -> None:
         expected = int((await value_of(debugger, f"(unsigned long)({same})")), 10)
         assert await memory.address_of(expression, 0) == expected, expression
     assert await memory.address_of("0x1000", 0) == 0x1000
+    # Octal, as the language of the program has it.
+    assert await memory.address_of("010", 0) == 8
+    with pytest.raises(CommandFailed):
+        await memory.address_of("9" * 5_000, 0)
     assert await memory.address_of("argc + 0x1000", 0) == 0x1001
     with pytest.raises(CommandFailed, match="No symbol"):
         await memory.address_of("nosuch", 0)

@@ -15,7 +15,8 @@ from ladder_backends.text import clean_line
 
 _POINTER = re.compile(r"^(?:\([^()]*(?:\([^()]*\)[^()]*)*\) |\{[^{}]+\} |@)?(0x[0-9a-f]+)(?=$|[ :])")
 """An address as the engine prints one: bare, with its type, of a function, of a reference."""
-_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+)")
+_NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]{1,40}|0|[1-9][0-9]{0,40})")
+"""A number that every language reads alike; what has leading zeros is left to the engine."""
 _STORED = re.compile(r"^(0x[0-9a-f]+)(?: <[^\t]*>)?:\t(.*)$")
 _SYMBOL = re.compile(r"0x[0-9a-f]+ (<.*>)")
 _NOTHING_READ = ("Unable to read memory", "Cannot access memory")
