@@ -408,6 +408,10 @@ async def test_both_processes_are_held_and_told(told, compiled) -> None:
     assert told.state.run is Run.STOPPED
     assert told.state.frames.frames
     assert told.state.control.processes == {}
+    # The command line stands where the screen does, not in the process that has gone.
+    await told.session.console("print $_thread + 4710")
+    await told.until(lambda: any(line.startswith("$") for line in told.state.console))
+    assert any(line.endswith(" = 4711") for line in told.state.console)
     await told.session.control.kill()
     await told.session.at_rest()
     await told.go(StepKind.RUN)

@@ -15,7 +15,7 @@ from ladder_backends.errors import CommandFailed, EngineError
 from ladder_backends.model.events import EngineExited, Event, RecordingChanged, TargetExited, TargetStopped
 from ladder_backends.model.launch import ForkMode, LaunchSettings
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.model.stop_reasons import NO_HISTORY, RECORDED_EXIT, UNRECORDABLE
+from ladder_backends.model.stop_reasons import NO_HISTORY, PROCESS_ENDED, RECORDED_EXIT, UNRECORDABLE
 from ladder_backends.model.variable import Variable
 from ladder_backends.session.answers import frame_at
 from ladder_backends.session.deafness import why_deaf
@@ -145,6 +145,9 @@ class RunControl:
             self._last_reason = event.reason
             self._tell_history(event)
             self._tell_errand(event)
+            if event.reason == PROCESS_ENDED and event.focus is not None and facet is not None:
+                # The engine's own command line stands in what has gone; what is on screen is where it should.
+                self._later(self._session.debugger.switch(event.focus))
             if event.reason == "error" and facet is not None:
                 self._later(self._mourn(facet))
         elif isinstance(event, RecordingChanged):
@@ -376,13 +379,13 @@ class RunControl:
         for task in self._tasks:
             task.cancel()
 
-    def _later(self, doing: Coroutine[Any, Any, None]) -> None:
+    def _later(self, doing: Coroutine[Any, Any, object]) -> None:
         task = asyncio.get_running_loop().create_task(self._guarded(doing))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     @staticmethod
-    async def _guarded(doing: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(doing: Coroutine[Any, Any, object]) -> None:
         with contextlib.suppress(EngineError):
             await doing
 
