@@ -147,6 +147,17 @@ async def test_running_again_while_it_runs_starts_over(start, compiled) -> None:
     assert (await told.session.evaluate("turns")).value == "0"
 
 
+async def test_a_new_run_begins_on_a_line_of_its_own(start, compiled) -> None:
+    told = await start(compiled("steps"), "add")
+    told.session.type_to_program(b"half")
+    await told.until(lambda: b"".join(told.state.program).endswith(b"half"))
+    await told.go(StepKind.RUN)
+    assert b"half\r\n" in b"".join(told.state.program)
+    lines = b"".join(told.state.program).count(b"\n")
+    await told.go(StepKind.RUN)
+    assert b"".join(told.state.program).count(b"\n") == lines
+
+
 async def test_the_console_moves_the_screen(start, compiled) -> None:
     told = await start(compiled("steps"), "add")
     await told.session.console("up")
@@ -309,7 +320,7 @@ async def test_a_dead_gdb_is_a_state_and_running_again_restarts_it(gdb, compiled
     await session.at_rest()
     assert session.state.run is Run.DEAD
     assert session.state.run_detail == "gdb died (signal 9)"
-    assert "— continue to start it again" in session.state.notices[-1].text
+    assert session.state.notices[-1].text.endswith("— continue to start it again")
     assert len([notice for notice in session.state.notices if notice.severity == "error"]) == 1
     await session.resume(StepKind.NEXT)
     await session.at_rest()

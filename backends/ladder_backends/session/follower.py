@@ -8,6 +8,7 @@ nothing is told either: a step is a step, not a run and a stop.
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
 from collections.abc import Coroutine
 from dataclasses import replace
@@ -43,6 +44,8 @@ SECOND_PART = 0.25
 
 RUNNING_AFTER = 0.05
 """Seconds without a stop after which the target is shown as running."""
+
+_ENDED_BY_OTHERS = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, -signal.SIGINT})
 
 _NO_LOCALS = "no arguments or locals"
 _NO_SYMBOLS = "no debug information here: build it with -g to see variables"
@@ -120,6 +123,7 @@ class Follower:
     def restarted(self) -> None:
         """Forget what belonged to an earlier run of the program."""
         self._values.forget()
+        self._output.begin_run()
 
     def expect_run(self, *, anew: bool = False) -> None:
         """The engine is about to be told to run: what it tells until then is part of that run's notification.
@@ -251,7 +255,8 @@ class Follower:
             state.run_detail = f"{name} has ended"
         else:
             state.run_detail = f"{name} died{_status_words(event.status)}"
-            words = event.last_words.strip().splitlines()
+            # What another process has ended did not have the time to say why.
+            words = event.last_words.strip().splitlines() if event.status not in _ENDED_BY_OTHERS else []
             said = f"; its last words: {words[-1]}" if words else ""
             self.notice(f"{state.run_detail} — continue to start it again{said}", "error")
         self._notifier.tell(_STOPPED_CHANGE | Change.BREAKPOINTS)

@@ -51,6 +51,11 @@ class OutputLog:
             state.program_dropped += dropped
         state.program.append(raw)
 
+    def begin_run(self) -> None:
+        """Begin a line for what a new run writes, where the run before ended within one."""
+        if self._state.program and not self._state.program[-1].endswith(b"\n"):
+            self.program(b"\r\n")
+
     def _add_line(self, line: str) -> None:
         lines = self._state.console
         if len(lines) == lines.maxlen:
