@@ -9,6 +9,7 @@ from textual import events
 
 from ladder_backends.session.state import Change, Run
 from ladder_tui.app import LadderApp
+from ladder_tui.panes import program_pane
 from ladder_tui.panes.program_keys import key_bytes, paste_bytes
 from ladder_tui.panes.program_pane import INTERVAL, ProgramPane
 
@@ -53,13 +54,31 @@ async def test_keys_go_to_the_program_only_while_it_is_typed_to(
         await pilot.press("w", "p", "i")
         assert "typing to the program" in program(app).title().state[0].text
         await pilot.press(*"nsc 1q:/?", "enter", "up", "ctrl+d", "backspace", "escape", "x", "escape", "escape")
-        assert typed(segfault) == b"nsc 1q:/?\r\x1b[A\x04\x7f\x1bx\x1b"
+        assert typed(segfault) == b"nsc 1q:/?\r\x1b[A\x04\x7f\x1bx"
         assert not program(app).TAKES_TEXT
         assert not [asked for asked in segfault.active.asked if asked[0] == "resume"]
         await pilot.press("n")
         assert [asked for asked in segfault.active.asked if asked[0] == "resume"]
         await pilot.press("enter", "a", "ctrl+right_square_bracket", "ctrl+right_square_bracket")
         assert typed(segfault).endswith(b"a")
+
+
+async def test_an_escape_that_is_followed_by_none_is_the_programs(
+    segfault: Any, make_app: Callable[..., LadderApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_app(segfault)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w", "p", "i", "escape", "ctrl+right_square_bracket")
+        assert typed(segfault) == b"\x1b"
+        monkeypatch.setattr(program_pane, "ESCAPE_WAITS", 0.001)
+        await pilot.press("i", "escape")
+        while typed(segfault) != b"\x1b\x1b":
+            await pilot.pause()
+        assert program(app).TAKES_TEXT
+        # However late the second one comes, it leaves.
+        await pilot.press("escape")
+        assert not program(app).TAKES_TEXT
+        assert typed(segfault) == b"\x1b\x1b"
 
 
 async def test_the_hints_are_of_the_keys_that_work(segfault: Any, show: Any) -> None:

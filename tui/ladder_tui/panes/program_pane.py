@@ -24,6 +24,9 @@ INTERVAL = 0.05
 """Seconds between two helpings of output."""
 
 _LEAVE = ("ctrl+right_square_bracket", "ctrl+]")
+ESCAPE_WAITS = 0.5
+"""Seconds that an Esc waits for the one that leaves before the program is given it."""
+
 _QUESTIONS = (b"\x1b[6n", b"\x1b[5n", b"\x1b[c", b"\x1b[0c", b"\x1b[>c", b"\x1b[>0c")
 _NO_BUTTON = 3
 _WHEEL_UP, _WHEEL_DOWN = 64, 65
@@ -43,6 +46,7 @@ class ProgramPane(ProgramView):
         super().__init__(ladder, palette=palette, id=id)
         self._next: Timer | None = None
         self._escaped = False
+        self._held: Timer | None = None
         self._told_size: tuple[int, int] | None = None
         self._told_for: DebugState | None = None
         self._live: ProgramTerminal | None = None
@@ -176,6 +180,7 @@ class ProgramPane(ProgramView):
         self.action_type()
 
     def _stop_typing(self) -> None:
+        self._give_held()
         if self.TAKES_TEXT:
             self._take_text(False)
 
@@ -215,10 +220,18 @@ class ProgramPane(ProgramView):
             return
         event.stop()
         event.prevent_default()
-        if event.key in _LEAVE or (event.key == "escape" and self._escaped):
+        if event.key == "escape" and self._escaped:
+            # Of the two that leave, the program hears none: its next run would read them as typed.
+            self._drop_held()
+            self._stop_typing()
+            return
+        if event.key in _LEAVE:
             self._stop_typing()
             return
         self._escaped = event.key == "escape"
+        if self._escaped:
+            self._held = self.set_timer(ESCAPE_WAITS, self._give_held)
+            return
         terminal = self._terminal
         keys = terminal.screen.application_keys if terminal is not None else False
         raw = key_bytes(event.key, event.character, application_keys=keys)
@@ -232,8 +245,23 @@ class ProgramPane(ProgramView):
         if self.TAKES_TEXT and terminal is not None:
             self._give(paste_bytes(event.text, bracketed=terminal.screen.bracketed_paste))
 
+    def _drop_held(self) -> bool:
+        """Hold no Esc back any more; whether there was one."""
+        held, self._held = self._held, None
+        if held is not None:
+            held.stop()
+        return held is not None
+
+    def _give_held(self) -> None:
+        """Give the program an Esc that no other one followed."""
+        if self._held is not None and self._can_type:
+            self._give(b"")
+        self._drop_held()
+
     def _give(self, raw: bytes) -> None:
         session = self.session
+        if self._drop_held():
+            raw = b"\x1b" + raw
         if session is not None:
             session.type_to_program(raw)
         if not self._at_end:
