@@ -13,6 +13,7 @@ from ladder_tui.panes import PANES
 from ladder_tui.screens.choice import ChoiceScreen
 from ladder_tui.screens.commands import read_place
 from ladder_tui.screens.help import HelpScreen
+from ladder_tui.widgets.row import width_of
 
 SIZES = [(120, 40), (80, 24), (200, 60)]
 
@@ -88,6 +89,18 @@ async def test_panes_are_gone_to_and_zoomed_from_where_text_is_typed(segfault: A
         await view.press("f12", "f6", "s")
         assert view.app.focused.id == "source"
         assert len(view.app.workspace.area.regions) > 1
+
+
+@pytest.mark.parametrize("size", [(50, 16), (80, 24), (200, 60)])
+async def test_no_description_of_a_key_is_cut(segfault: Any, show: Any, size: tuple[int, int]) -> None:
+    async with show(segfault, size) as view:
+        await view.press("question_mark")
+        keys = view.app.screen.query_one("#key-list")
+        rows = [keys.row(index) for index in range(keys.row_count)]
+        assert max(width_of(row.cells) for row in rows) <= size[0]
+        told = " ".join(" ".join(row.text() for row in rows).split())
+        if size[0] <= 80:
+            assert [one.description for one in ACTIONS if one.description not in told] == []
 
 
 async def test_zoom_gives_a_pane_everything_and_gives_it_back(segfault: Any, show: Any) -> None:

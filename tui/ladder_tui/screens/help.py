@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from textual import events
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
@@ -11,6 +13,9 @@ from ladder_tui.panes import PANES
 from ladder_tui.theming import Palette
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell, Row, width_of
+
+_KEYS = 22
+"""Columns of the keys, before what they do."""
 
 
 class KeyList(LineView):
@@ -33,7 +38,7 @@ class KeyList(LineView):
         wanted = (self.words, self.body_width)
         if self._laid_out != wanted:
             self._laid_out = wanted
-            self._rows = _beside(_rows(self._scope, self.words), self.body_width)
+            self._rows = _beside(_rows(self._scope, self.words, self.body_width), self.body_width)
         return self._rows
 
     @property
@@ -56,7 +61,14 @@ class KeyList(LineView):
         return f"no key and no command has: {self.words}"
 
 
-def _rows(scope: str, words: str) -> list[Row]:
+def _described(keys: str, description: str, width: int) -> list[Row]:
+    """Keys and what they do, on several lines where the view is too narrow for one."""
+    lines = textwrap.wrap(description, max(20, width - _KEYS - 1), break_on_hyphens=False)
+    heads = [f"    {keys}".ljust(_KEYS), *[" " * _KEYS] * len(lines)]
+    return [Row((Cell(head, "key"), Cell(f" {line}"))) for head, line in zip(heads, lines, strict=False)]
+
+
+def _rows(scope: str, words: str, width: int) -> list[Row]:
     wanted = words.lower().split()
     groups: dict[str, list[Row]] = {}
     for action in sorted(ACTIONS, key=lambda one: one.scope != scope):
@@ -64,12 +76,10 @@ def _rows(scope: str, words: str) -> list[Row]:
         keys = "  ".join(key_label(key) for key in action.bound) or f"{key_of('palette')} …"
         text = f"{keys} {action.hint} {action.description} {action.group}".lower()
         if all(word in text for word in wanted):
-            row = Row((Cell(f"    {keys:<18}", "key"), Cell(f" {action.description}")))
-            groups.setdefault(action.group, []).append(row)
+            groups.setdefault(action.group, []).extend(_described(keys, action.description, width))
     for entry in PANES.values():
         if all(word in f"w {entry.letter} {entry.name}".lower() for word in wanted):
-            row = Row((Cell(f"    {'w ' + entry.letter:<18}", "key"), Cell(f" {entry.name}")))
-            groups.setdefault("Panes, after w", []).append(row)
+            groups.setdefault("Panes, after w", []).extend(_described(f"w {entry.letter}", entry.name, width))
     rows: list[Row] = []
     for group, members in groups.items():
         rows += [Row(), Row((Cell("  "), Cell(group, "strong"))), *members]
