@@ -150,6 +150,9 @@ def test_one_of_two_processes_may_end() -> None:
         ({"reason": "breakpoint-hit", "bkptno": "2", "disp": "del"}, "breakpoint", False),
         ({"reason": "signal-received", "signal-name": "SIGINT"}, "interrupted", False),
         ({"reason": "signal-received", "signal-name": "0"}, "interrupted", False),
+        # Another process has stopped it: nobody here asked for that.
+        ({"reason": "signal-received", "signal-name": "SIGSTOP"}, "SIGSTOP", False),
+        ({"reason": "signal-received", "signal-name": "SIGCONT"}, "SIGCONT", False),
         (
             {"reason": "signal-received", "signal-name": "SIGABRT", "signal-meaning": "Aborted"},
             "SIGABRT, Aborted",

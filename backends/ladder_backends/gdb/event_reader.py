@@ -68,6 +68,7 @@ class EventReader:
         running: The target runs; in non-stop, the focused thread does.
         alive: A target process exists.
         stops: How often the target has stopped or ended.
+        stops_hard: A SIGSTOP that comes now is ours.
         thread: The engine's number of the focused thread, or None.
         function: The function the target was told to stand in last.
         table: The threads.
@@ -92,6 +93,7 @@ class EventReader:
         self.running = False
         self.alive = False
         self.stops = 0
+        self.stops_hard = False
         self.thread: int | None = None
         self.function = ""
         self.breakpoints = BreakpointTable(lambda: self.function)
@@ -197,6 +199,8 @@ class EventReader:
             word, words = "location-reached", own
         else:
             word, words = self.breakpoints.stop_words(results, word, words)
+        if self.stops_hard and results.get("signal-name") == "SIGSTOP":
+            words = "interrupted"
         returned = returned_by(results) if word == "function-finished" else None
         stop = TargetStopped(word, words, frame, self._focus_of(results), at, fault, returned)
         if thread is not None and isinstance(results.get("stopped-threads"), list):

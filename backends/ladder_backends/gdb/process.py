@@ -278,13 +278,17 @@ class GdbProcess(Process):
     async def stop_hard(self) -> bool:
         """SIGSTOP to the process; gdb sees it before the process does, and keeps it from it."""
         stops = self._events.stops
-        self._signal(signal.SIGSTOP)
-        for _ in range(_LOOKS):
-            if self._events.stops != stops:
-                break
-            await asyncio.sleep(_LOOK_AGAIN)
-        else:
-            return False
+        self._events.stops_hard = True
+        try:
+            self._signal(signal.SIGSTOP)
+            for _ in range(_LOOKS):
+                if self._events.stops != stops:
+                    break
+                await asyncio.sleep(_LOOK_AGAIN)
+            else:
+                return False
+        finally:
+            self._events.stops_hard = False
         with contextlib.suppress(CommandFailed):
             await self._engine.cli("queue-signal 0")
         return True

@@ -16,10 +16,11 @@ from ladder_backends.text import clean_line
 VALUE_LIMIT = 1_000
 """Characters of a value that are kept."""
 
-_INTERRUPTS = frozenset({"SIGINT", "SIGSTOP", "SIGTRAP", "0"})
-_NO_FAULTS = frozenset({"SIGTSTP", "SIGTTIN", "SIGTTOU"})
-"""Signals by which a terminal stops a program, as for Ctrl-Z typed there."""
+_INTERRUPTS = frozenset({"SIGINT", "SIGTRAP", "0"})
 """Signals by which a stop was asked for: no fault of the program."""
+
+_NO_FAULTS = frozenset({"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT"})
+"""Signals by which a terminal or another process stops a program and lets it go on, as for Ctrl-Z typed there."""
 
 _REASONS = {
     "breakpoint-hit": "breakpoint",
