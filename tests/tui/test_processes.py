@@ -261,6 +261,6 @@ def test_leaving_says_what_becomes_of_each(segfault: Any) -> None:
     session.state.title = "process 4711"
     assert what_becomes([session]) == "Process 4711 lives on."
     session.target = LaunchTarget(program=processes.__file__)  # type: ignore[arg-type]
-    assert what_becomes([session]) == "Process 4711 ends with the console."
+    assert what_becomes([session]) == "Leaving ends process 4711."
     session.state.run = Run.EXITED
     assert what_becomes([session]) == ""

@@ -28,7 +28,8 @@ def what_becomes(sessions: Iterable[DebugSession]) -> str:
             kind.append(session.state.title or session.state.rung)
     parts = []
     if launched:
-        parts.append(f"{', '.join(launched)} {'ends' if len(launched) == 1 else 'end'} with the console")
+        # Names stand as they are written: none begins the sentence.
+        parts.append(f"leaving ends {', '.join(launched)}")
     if attached:
         parts.append(f"{', '.join(attached)} {'lives' if len(attached) == 1 else 'live'} on")
     words = "; ".join(parts)

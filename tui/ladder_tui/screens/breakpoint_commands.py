@@ -55,5 +55,5 @@ class BreakpointCommands(Screen[None]):
                 wish = BreakpointIntent(0, expression, kind=kind or BreakpointKind.WRITE)
                 home.ladder_app.work(session.place_breakpoint(wish))
 
-        hint = f"nothing for {offered}; " if offered else "an expression; "
+        hint = f"⏎ alone: {offered}; " if offered else "an expression; "
         home.prompt.ask("stop at writes of", give, placeholder=f"{hint}-r X: reads, -a X: both, -l X: its place")

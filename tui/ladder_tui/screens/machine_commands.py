@@ -67,7 +67,7 @@ class MachineCommands(Screen[None]):
             if expression := text.strip() or offered:
                 self.show_memory(expression)
 
-        placeholder = f"an address or expression; nothing for {offered}" if offered else "an address or expression"
+        placeholder = f"an address or expression; ⏎ alone: {offered}" if offered else "an address or expression"
         home.prompt.ask("memory at", give, placeholder=placeholder)
 
     def action_open_source(self) -> None:
