@@ -180,7 +180,7 @@ class RunControl:
             which = "begins" if self.state.backwards else "ends"
             self._session.notice(f"the recording {which} here")
         elif event.reason == UNRECORDABLE:
-            remedy = "step or continue goes on without it; Recordable (E) avoids such instructions at the next start"
+            remedy = "step or continue goes on without it; Recordable (E) avoids such instructions in the next run"
             where = f"the instruction at {event.frame.address}" if event.frame is not None else "what comes"
             self._session.notice(f"recording stopped: gdb cannot record {where} — {remedy}", "warning")
         elif event.reason == RECORDED_EXIT:
