@@ -259,7 +259,9 @@ class BreakpointSetting:
             if made.state is BindingState.FAILED and was_kept:
                 self._table.keep(before, binding.why)
             return made
-        if _is_another(before, intent):
+        # Versions either keep the condition that a pending one was made with, or never stop at one that is changed.
+        unsure = binding.state is BindingState.PENDING and intent.condition != before.condition
+        if _is_another(before, intent) or unsure:
             made = await self.set(intent)
             if made.state is not BindingState.FAILED:
                 for number in self._table.numbers(binding):

@@ -36,6 +36,9 @@ class BreakpointTable:
     Attributes:
         standing: Tells the function the target stands in, for watches that are typed in the command line.
         lost: Numbers of breakpoints that the engine switched off because another program was executed.
+        stale: The engine may have changed some without a notice.
+        notices: How many notices were taken.
+        unsaid: Numbers of pending breakpoints whose conditions the engine may have kept to itself.
     """
 
     def __init__(self, standing: Callable[[], str] = lambda: "") -> None:
@@ -51,7 +54,11 @@ class BreakpointTable:
         self._leaving: dict[str, str] = {}
         self._last_hit = ""
         self._ended = False
+        self._hidden: dict[str, tuple[str, str]] = {}
         self.lost: set[str] = set()
+        self.stale = False
+        self.notices = 0
+        self.unsaid: set[str] = set()
 
     def expect_own(self) -> None:
         """The next temporary breakpoint is the engine's own, as for a start at main: it is not listed."""
@@ -92,6 +99,7 @@ class BreakpointTable:
 
     def update(self, row: Mapping[str, Value]) -> bool:
         """Take a `=breakpoint-created` or `=breakpoint-modified`; returns whether anything is different now."""
+        self.notices += 1
         number = text_of(row.get("number"))
         if not number or "." in number:
             return False
@@ -111,12 +119,53 @@ class BreakpointTable:
             # Not there in the program that was executed, and switched off by the engine: no wish of the user.
             self.lost.add(number)
             row = {**row, "enabled": "y"}
+        if known is None and self._expected is None and _may_hide_a_condition(row):
+            self.unsaid.add(number)
+        row = self._with_hidden(number, row)
         intent = known.intent if known is not None else self._typed_intent(row)
         binding = binding_of(intent_of(intent, row, known), row, known.why if known else "")
         if known is not None and binding.hits > known.hits:
             self._last_hit = number
         self._bindings[number] = binding
         return binding != known
+
+    def review(self, row: Mapping[str, Value]) -> bool:
+        """Take a row of a list that was asked for; returns whether anything is different now."""
+        number = text_of(row.get("number"))
+        return (number in self._bindings or number in self._members) and self.update(row)
+
+    # -- conditions that an engine does not tell
+
+    def asked(self) -> dict[str, str]:
+        """Where breakpoints in code were asked for, by number, in the order of creation."""
+        code = (each for each in self._bindings.values() if each.intent.kind is BreakpointKind.CODE)
+        return {each.number: each.intent.location for each in code}
+
+    def say(self, options: Mapping[str, tuple[str, str]]) -> bool:
+        """Note conditions and threads of pending breakpoints; returns whether there are any."""
+        asked, self.unsaid = self.unsaid, set()
+        said = {number: options[number] for number in asked if any(options.get(number, ()))}
+        self._hidden.update(said)
+        for number in said:
+            known = self._bindings.get(number)
+            if known is not None:
+                condition, thread = said[number]
+                intent = replace(known.intent, condition=condition, thread=number_of(thread))
+                self._bindings[number] = replace(known, intent=intent)
+        return bool(said)
+
+    def _with_hidden(self, number: str, row: Mapping[str, Value]) -> Mapping[str, Value]:
+        """A row with what the engine does not tell of a breakpoint as long as it is pending."""
+        if number not in self._hidden:
+            return row
+        if row.get("addr") != "<PENDING>":
+            del self._hidden[number]
+            return row
+        condition, thread = self._hidden[number]
+        hidden = {name: value for name, value in (("cond", condition), ("thread", thread)) if value}
+        return {**hidden, **row}
+
+    # -- what is expected
 
     def expect(self, intent: BreakpointIntent | None) -> None:
         """The next breakpoint that appears is that of an intent; None: it was typed in the command line."""
@@ -139,6 +188,8 @@ class BreakpointTable:
         if number == self._own:
             self._own = None
         self._last_hit = "" if number == self._last_hit else self._last_hit
+        self.unsaid.discard(number)
+        self._hidden.pop(number, None)
         first = self._members.pop(number, number)
         known = self._bindings.pop(first, None)
         if known is None:
@@ -320,6 +371,11 @@ def _lost_in_exec(known: BreakpointBinding, row: Mapping[str, Value]) -> bool:
     """Whether an engine switched off a breakpoint that it cannot place in another program's image."""
     gone = row.get("enabled") == "n" and row.get("addr") == "<PENDING>"
     return gone and known.intent.enabled and known.state is not BindingState.PENDING
+
+
+def _may_hide_a_condition(row: Mapping[str, Value]) -> bool:
+    """Whether some versions tell the condition of such a breakpoint only once it is bound."""
+    return row.get("addr") == "<PENDING>" and "cond" not in row and kind_of(row) is BreakpointKind.CODE
 
 
 def _member(number: str, single: BreakpointBinding, row: Mapping[str, Value]) -> BoundLocation:

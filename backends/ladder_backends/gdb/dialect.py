@@ -18,6 +18,7 @@ from ladder_backends.errors import (
     NotRecorded,
     TargetInvalid,
 )
+from ladder_backends.gdb.breakpoint_review import BreakpointReview
 from ladder_backends.gdb.breakpoint_setting import BreakpointSetting
 from ladder_backends.gdb.console import Console
 from ladder_backends.gdb.environment import engine_environment
@@ -99,6 +100,7 @@ class GdbDialect(Debugger):
         self.questions = Questions(self)
         self.firewall = GdbFirewall(self, self.events) if provenance is Provenance.ENGINE else None
         self.setting = BreakpointSetting(self, self.events, self.emit)
+        self.review = BreakpointReview(self, self.events, self.emit)
 
     # -- what dialects override
 
@@ -127,6 +129,7 @@ class GdbDialect(Debugger):
         """Follow what a typed command may have changed without a notice; called at the prompt after each one."""
         # The prompt and the notices come on different terminals: an answer says that the notices are all here.
         await self.command("-gdb-show confirm")
+        await self.review.read_conditions()
 
     # -- life
 
@@ -144,6 +147,8 @@ class GdbDialect(Debugger):
             self._console.release()
         if self._listener is not None:
             self._listener(event)
+        if isinstance(event, TargetStopped | TargetRunning):
+            self.review.begin()
 
     def engine_command(self) -> EngineCommand:
         """How the engine is started.
@@ -239,6 +244,7 @@ class GdbDialect(Debugger):
     async def close(self) -> None:
         """End the engine; a launched target ends with it, an attached one is let go."""
         self._console.close()
+        self.review.close()
         if self._mi is not None:
             if self._ready and self.started and self.pending() and not self.events.running:
                 # It would work on, deaf to the end of its terminals. One that only starts hears that end.

@@ -254,6 +254,7 @@ class EventReader:
         pid = number_of(results.get("pid"))
         if self.processes.start(text_of(results.get("id")), pid) and pid is not None:
             self._emit(EngineNotice(f"fork: process {pid} is held now", "information"))
+        self.breakpoints.stale = True
         self.alive = True
 
     def _group_exited(self, results: Mapping[str, Value]) -> None:
@@ -334,6 +335,9 @@ class EventReader:
             for line in text.splitlines():
                 self._history.hear(line)
 
+    def _library_unloaded(self, results: Mapping[str, Value]) -> None:
+        self.breakpoints.stale = True
+
     def _record_started(self, results: Mapping[str, Value]) -> None:
         self._history.recording = True
         self._emit(RecordingChanged(text_of(results.get("method")) or "full"))
@@ -356,6 +360,7 @@ class EventReader:
         "=thread-selected": _thread_selected,
         "=memory-changed": _memory_changed,
         "=cmd-param-changed": _parameter_changed,
+        "=library-unloaded": _library_unloaded,
         "=record-started": _record_started,
         "=record-stopped": _record_stopped,
         "=breakpoint-created": _breakpoint,
