@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.session.sources import SourceFile, SourceState
 
 
@@ -18,6 +19,23 @@ async def test_enter_asks_for_the_folder_of_a_lost_source(segfault: Any, show: A
         await view.press("enter", *str(tmp_path), "enter")
         assert ("choose_source", "segfault.c", found) in segfault.asked
         assert "found_it();" in view.text()
+
+
+async def test_the_frame_of_the_programs_own_is_named(segfault: Any, show: Any) -> None:
+    debug = segfault.active.state
+    own = Frame(2, "main", Place("door.c", 28, "/src/door.c"), "0x401250")
+    library = Frame(1, "pthread_join", Place("./nptl/join.c", 9, "./nptl/./nptl/join.c"), "0x7f02")
+    wait = Frame(0, "__futex_wait", Place("./nptl/futex.c", 57, "./nptl/./nptl/futex.c"), "0x7f01")
+    debug.frames, debug.place = FrameWindow((wait, library, own)), wait.place
+    segfault.sources["futex.c"] = SourceFile("futex.c", SourceState.MISSING, note="not here", lost=True)
+    for _ in range(2):
+        async with show(segfault, (80, 24)) as view:
+            told = " ".join(view.text().split())
+            assert "own code is at door.c:28 in main; Enter on frame 2 in Stack (w t) shows it." in told
+        debug.place = None
+    debug.frames = FrameWindow((wait, library))
+    async with show(segfault, (80, 24)) as view:
+        assert "own code" not in view.text()
 
 
 async def test_the_file_itself_may_be_named(segfault: Any, show: Any, tmp_path: Path) -> None:

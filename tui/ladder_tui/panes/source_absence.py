@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.paths import typed_path
+from ladder_backends.session.own_frames import own_frame
 from ladder_backends.session.sources import SourceFile, SourceFinder
 from ladder_backends.session.state import DebugState, LadderState, Run
 from ladder_backends.text import clean_line
@@ -29,8 +30,8 @@ def why_no_source(state: LadderState, debug: DebugState | None, source: SourceFi
     """
     if source is not None:
         why = (source.note or f"{source.name} is not here") + ("; Enter asks for it" if source.lost else "")
-        python = _where_python_stands(debug)
-        return f"{why}.{python}" if python else why
+        nearest = _where_python_stands(debug) or _where_own_code_stands(debug)
+        return f"{why}.{nearest}" if nearest else why
     if debug is None or debug.run is Run.NOTHING:
         if state.report is not None:
             return "The report names no source file."
@@ -41,8 +42,8 @@ def why_no_source(state: LadderState, debug: DebugState | None, source: SourceFi
         return f"The target runs; {key_of('run.interrupt')} stops it."
     if debug.run in (Run.STOPPED, Run.DUMP):
         code = f"{key_of('pane.go')} {PANES['disassembly'].letter}"
-        if python := _where_python_stands(debug):
-            return f"No line information here.{python}"
+        if nearest := _where_python_stands(debug) or _where_own_code_stands(debug):
+            return f"No line information here.{nearest}"
         return f"No line information here. Stack shows where it stands; Disassembly ({code}) shows the code."
     return ""
 
@@ -57,6 +58,18 @@ def _where_python_stands(debug: DebugState | None) -> str:
     stack = f"{key_of('pane.go')} {PANES['stack'].letter}"
     where = f"{file_name(frame.file)}:{frame.line} in {frame.function}"
     return f" Python stands at {where}; Enter on its row in Stack ({stack}) shows it."
+
+
+def _where_own_code_stands(debug: DebugState | None) -> str:
+    """A sentence, where an outer frame of those that were read is the program's own; else empty."""
+    if debug is None or debug.run not in (Run.STOPPED, Run.DUMP):
+        return ""
+    frame = own_frame(frame for frame in debug.frames.frames if frame.level > debug.selected_frame)
+    if frame is None or frame.place is None:
+        return ""
+    stack = f"{key_of('pane.go')} {PANES['stack'].letter}"
+    where = f"{file_name(frame.place.file)}:{frame.place.line} in {frame.function}"
+    return f" The program's own code is at {where}; Enter on frame {frame.level} in Stack ({stack}) shows it."
 
 
 def ask_where(pane: SourcePane, place: Place, found: Callable[[Path], None]) -> None:
