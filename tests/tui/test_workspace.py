@@ -140,11 +140,13 @@ async def test_an_error_is_one_line_and_ends_nothing(segfault: Any, show: Any) -
         assert "✗ Cannot find bounds of current function" in view.text()
 
 
-async def test_even_a_fault_of_ours_is_one_line(segfault: Any, show: Any) -> None:
+async def test_even_a_fault_of_ours_is_one_line(segfault: Any, show: Any, faults: list[BaseException]) -> None:
     async with show(segfault) as view:
         segfault.active.answers["resume"] = ZeroDivisionError("half of nothing")
         await view.press("n")
         assert "ZeroDivisionError: half of nothing" in view.text()
+    assert [type(fault) for fault in faults] == [ZeroDivisionError]
+    faults.clear()
 
 
 async def test_a_notice_of_the_session_is_shown(segfault: Any, show: Any) -> None:
@@ -420,6 +422,21 @@ async def test_any_size_can_follow_any_other(gpu_dump: Any, show: Any) -> None:
             lines = view.text().splitlines()
             assert len(lines) == size[1]
             assert max(map(len, lines)) <= size[0]
+
+
+async def test_what_is_typed_into_keeps_the_keys_in_every_size(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.press("colon", "p", "r")
+        for size in ((40, 10), (80, 24), (20, 5), (120, 40), (40, 10), (200, 50)):
+            await view.resize(*size)
+            await view.settle()
+        await view.press("i", "n", "t")
+        assert "(gdb) print" in view.text()
+        await view.press("escape", "w", "t")
+        await view.resize(40, 10)
+        await view.settle()
+        assert view.app.focused.id == "stack"
+        assert "compute_total" in view.text()
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -122,7 +122,12 @@ class Workspace(Commands, Screen[None]):
     # Layout ----------------------------------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose the layout for the new size."""
+        """Choose the layout for the new size; what had the keys stays in sight, and keeps them."""
+        rung = self.ladder.state.rung
+        focused = self._focus_of.get(rung, "")
+        slots = slots_of(layout_for(rung, *self.app.size))
+        if (slot := next((slot for slot in slots if focused in slot.panes), None)) is not None:
+            self.area.active[slot.panes] = focused
         self.arrange_panes()
 
     def on_screen_suspend(self) -> None:
