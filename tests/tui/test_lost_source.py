@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from ladder_backends.model.frame import Frame, FrameWindow, Place
+from ladder_backends.model.thread import Thread, ThreadGroup
 from ladder_backends.session.sources import SourceFile, SourceState
+from ladder_backends.session.thread_list import ThreadList
 
 
 async def test_enter_asks_for_the_folder_of_a_lost_source(segfault: Any, show: Any, tmp_path: Path) -> None:
@@ -33,7 +35,12 @@ async def test_the_frame_of_the_programs_own_is_named(segfault: Any, show: Any) 
             told = " ".join(view.text().split())
             assert "own code is at door.c:28 in main; Enter on frame 2 in Stack (w t) shows it." in told
         debug.place = None
-    debug.frames = FrameWindow((wait, library))
+    debug.frames = FrameWindow((wait,))
+    groups = (ThreadGroup((Thread(1, 5001, "door", frame=wait),), (wait, library, own)),)
+    debug.threads = ThreadList(processes_of={1: "i1"}, groups=groups, current=True, whole=True)
+    async with show(segfault, (80, 24)) as view:
+        assert "own code is at door.c:28" in " ".join(view.text().split())
+    debug.threads.current = False
     async with show(segfault, (80, 24)) as view:
         assert "own code" not in view.text()
 

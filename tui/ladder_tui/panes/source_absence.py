@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ladder_backends.model.frame import Place, file_name
+from ladder_backends.model.frame import Frame, Place, file_name
 from ladder_backends.paths import typed_path
 from ladder_backends.session.own_frames import own_frame
 from ladder_backends.session.sources import SourceFile, SourceFinder
@@ -64,12 +64,22 @@ def _where_own_code_stands(debug: DebugState | None) -> str:
     """A sentence, where an outer frame of those that were read is the program's own; else empty."""
     if debug is None or debug.run not in (Run.STOPPED, Run.DUMP):
         return ""
-    frame = own_frame(frame for frame in debug.frames.frames if frame.level > debug.selected_frame)
+    frame = own_frame(frame for frame in _frames_read(debug) if frame.level > debug.selected_frame)
     if frame is None or frame.place is None:
         return ""
     stack = f"{key_of('pane.go')} {PANES['stack'].letter}"
     where = f"{file_name(frame.place.file)}:{frame.place.line} in {frame.function}"
     return f" The program's own code is at {where}; Enter on frame {frame.level} in Stack ({stack}) shows it."
+
+
+def _frames_read(debug: DebugState) -> Iterator[Frame]:
+    """What is known of the focused thread's stack: as the stack shows it, then as the list of threads does."""
+    yield from debug.frames.frames
+    thread = debug.focus.index("thread") if debug.focus is not None else None
+    if debug.threads.current:
+        for group in debug.threads.groups:
+            if any(one.id == thread for one in group.threads):
+                yield from group.frames
 
 
 def ask_where(pane: SourcePane, place: Place, found: Callable[[Path], None]) -> None:

@@ -31,6 +31,8 @@ _RUN_LOOK: dict[Run, tuple[str, str]] = {
 }
 _STANDING = (Run.STOPPED, Run.DUMP)
 """States in which there is a focus, and a cost of getting there."""
+_OF_ALL = ("stopped", "interrupted")
+"""Why a target stands, where that is true of each of its threads."""
 _SEPARATOR = Cell(" │ ", "rule")
 _NARROW = 60
 """Columns below which the cost gives way to the key that shows all keys."""
@@ -136,7 +138,7 @@ class StatusBar(LineView, can_focus=False):
     def _elsewhere(self, debug: DebugState) -> str:
         """Which thread stopped so, where the focus is in another one."""
         thread = debug.stopped_elsewhere
-        if thread is None or debug.run is not Run.STOPPED:
+        if thread is None or debug.run is not Run.STOPPED or debug.run_detail in _OF_ALL:
             return ""
         return f" in thread {thread}" if self.size.width >= 100 else f" in {thread}"
 
