@@ -9,6 +9,7 @@ from textual import events
 
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Change, Run
+from ladder_tui.panes import program_pane
 from ladder_tui.panes.program_mouse import MouseAct, mouse_bytes
 from ladder_tui.panes.program_pane import INTERVAL, ProgramPane
 from ladder_tui.panes.program_saving import plain_text, save
@@ -181,6 +182,7 @@ async def test_ctrl_c_is_a_key_of_a_running_program_that_is_typed_to(looking: An
     await looking.press("i")
     ladder.active.state.run = Run.RUNNING
     ladder.active.tell(Change.RUN)
+    assert "Ctrl-C" not in looking.text().splitlines()[-1]
     await looking.press("ctrl+c", "ctrl+z", "ctrl+d", "tab")
     assert typed(ladder) == b"\x03\x1a\x04\t"
     assert not [asked for asked in ladder.active.asked if asked[0] == "interrupt"]
@@ -192,6 +194,22 @@ async def test_ctrl_c_is_a_key_of_a_running_program_that_is_typed_to(looking: An
     ladder.active.tell(Change.RUN)
     await looking.press("ctrl+right_square_bracket", "ctrl+c")
     assert [asked for asked in ladder.active.asked if asked[0] == "interrupt"]
+
+
+async def test_ctrl_c_that_a_program_reads_as_any_other_key_tells_how_to_interrupt(
+    looking: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(program_pane, "INTERRUPT_HEARD", 0.01)
+    ladder = looking.ladder
+    await looking.press("i")
+    ladder.active.state.run = Run.RUNNING
+    ladder.active.tell(Change.RUN)
+    await looking.press("ctrl+c")
+    await asyncio.sleep(0.05)
+    await looking.settle()
+    assert "Ctrl-C went to the program, which runs on; Esc Esc Ctrl-C interrupts it" in looking.text()
+    await looking.press("escape", "escape")
+    assert "Ctrl-C interrupt" in looking.text().splitlines()[-1]
 
 
 async def test_output_is_saved_as_text_and_as_bytes(looking: Any, tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ ESCAPE_WAITS = 0.5
 
 _QUESTIONS = (b"\x1b[6n", b"\x1b[5n", b"\x1b[c", b"\x1b[0c", b"\x1b[>c", b"\x1b[>0c")
 _NO_BUTTON = 3
+INTERRUPT_HEARD = 0.5
+"""Seconds in which Ctrl-C that was typed to a program stops it where its terminal makes a signal of it."""
 _WHEEL_UP, _WHEEL_DOWN = 64, 65
 
 
@@ -197,14 +199,27 @@ class ProgramPane(ProgramView):
         """Keys that go elsewhere do not go to the program."""
         self._stop_typing()
 
-    def take_interrupt(self) -> bool:
+    @property
+    def keeps_interrupt(self) -> bool:
         """Ctrl-C is a key like others while a program that runs is typed to."""
         debug = self.debug
-        if not self.TAKES_TEXT or debug is None or debug.run is not Run.RUNNING:
+        return self.TAKES_TEXT and debug is not None and debug.run is Run.RUNNING
+
+    def take_interrupt(self) -> bool:
+        """Give Ctrl-C to the program that is typed to."""
+        if not self.keeps_interrupt:
             return False
         self._give(b"\x03")
-        self._interrupted = True
+        if not self._interrupted:
+            self._interrupted = True
+            self.set_timer(INTERRUPT_HEARD, self._tell_unheard)
         return True
+
+    def _tell_unheard(self) -> None:
+        """Ctrl-C that was typed has stopped nothing: a program may read it as any other key."""
+        if self._interrupted and self.keeps_interrupt:
+            keys = f"Esc Esc {key_of('run.interrupt')}"
+            self.ladder_app.say(f"Ctrl-C went to the program, which runs on; {keys} interrupts it")
 
     def _tell_interruption(self) -> None:
         """Ctrl-C that was typed has stopped the program, which does not hear of it unless it is told to."""

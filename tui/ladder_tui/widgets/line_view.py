@@ -166,6 +166,11 @@ class LineView(Widget, can_focus=True):
         """Take an Esc that was read in one piece with the next key; False where the two mean one key here."""
         return False
 
+    @property
+    def keeps_interrupt(self) -> bool:
+        """Ctrl-C is a key of this view now, and interrupts nothing here."""
+        return False
+
     def take_interrupt(self) -> bool:
         """Take Ctrl-C as a key of this view; False where it is the command that it is everywhere."""
         return False

@@ -227,14 +227,16 @@ class StatusBar(LineView, can_focus=False):
         state = self.ladder.state
         run, able = (debug.run, debug.capabilities) if debug is not None else (Run.NOTHING, None)
         startable = debug is not None and debug.control.startable
-        typing = self._typing
-        key = (run, able, startable, self.scope, state.report is None, typing)
+        typing, focused = self._typing, self.screen.focused
+        kept = isinstance(focused, LineView) and focused.keeps_interrupt
+        key = (run, able, startable, self.scope, state.report is None, typing, kept)
         if self._offered[0] != key:
             offered = [
                 action
                 for action in ACTIONS
                 if action.hinted
                 and action is not _HELP
+                and not (action is _INTERRUPT and kept)
                 and action.scope in (self.scope, "workspace")
                 and (action.key_in_text if typing else action.scope != "console")
                 and not why_not(action, state, debug)
