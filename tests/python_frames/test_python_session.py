@@ -349,9 +349,11 @@ async def test_a_woven_stack_as_json_and_as_lines(stack, layers, py_spy) -> None
     assert (first["function"].rpartition(".")[2], first["file"], first["line"]) == ("forward", str(layers), 21)
     assert first["gil"]
     assert told["rows"][2]["levels"][1] == first["level"] - 1
-    lines = list(woven_lines(stack.state))
-    assert lines[0] == "Python frames, by py-spy:"
-    assert lines[1].startswith("py     Layer.forward at ")
+    lines = list(woven_lines(stack.state.python.woven, lambda frame: f"#{frame.level}"))
+    assert lines[:2] == ["#0", "#1"]
+    assert lines[2].endswith(": interpreter)")
+    assert lines[3].startswith("py     Layer.forward at ")
+    assert lines[3].endswith("python_layers.py:21  (holds the interpreter lock)")
 
 
 async def test_a_snapshot_as_json(layers, py_spy) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget
@@ -13,6 +14,7 @@ from ladder_backends.errors import EngineDied, EngineError
 from ladder_backends.model.events import EngineExited, EngineNotice, Event, TargetExited, TargetStopped
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.thread import Thread
+from ladder_backends.session.held_python import HeldPython, read_python
 
 if TYPE_CHECKING:
     from ladder_backends.debugger.contract import Debugger
@@ -23,10 +25,14 @@ MOST_THREADS = 500
 MOST_FRAMES = 60
 """Frames of each stack."""
 
+MOST_FRAMES_OF_PYTHON = 1_000
+"""Frames of a stack whose outermost ones are to be met by Python frames."""
+
 BUDGET = 10.0
 """Seconds that reading may take; the process is let go after that, with what was read."""
 
 _AT_ONCE = 50
+_MOST_WHOLE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +97,13 @@ class HeldProcess:
         stacks: The stacks of its threads.
         held: Seconds from the request to stop it to the moment when it was let go.
         notices: What the debugger said about it.
+        python: Their Python frames, or None where the process runs no Python.
     """
 
     stacks: AllStacks
     held: float
     notices: tuple[EngineNotice, ...] = ()
+    python: HeldPython | None = None
 
 
 async def hold_and_read(debugger: Debugger, pid: int) -> HeldProcess:
@@ -129,10 +137,32 @@ async def hold_and_read(debugger: Debugger, pid: int) -> HeldProcess:
     at = await stands
     if at is None:
         raise EngineDied(f"process {pid} was not read", "it ended while it was being stopped")
-    stacks = await read_all_stacks(debugger)
-    await let_go(debugger)
+    # Python's side is read from outside, by another process, while the engine unwinds.
+    reading = asyncio.ensure_future(read_python(pid))
+    try:
+        stacks = await read_all_stacks(debugger)
+        python = await reading
+        if python is not None:
+            stacks = await _with_whole_stacks(debugger, stacks, python)
+        await let_go(debugger)
+    finally:
+        reading.cancel()
     held = (gone[0] if gone else time.monotonic()) - at + (debugger.stopping_took or 0.0)
-    return HeldProcess(stacks, held, tuple(notices))
+    return HeldProcess(stacks, held, tuple(notices), python)
+
+
+async def _with_whole_stacks(debugger: Debugger, all_stacks: AllStacks, python: HeldPython) -> AllStacks:
+    """Read those stacks further out that are cut before their Python frames have all come."""
+    facet = debugger.threads
+    cut = [each for each in all_stacks.stacks if each.frames.more and python.is_cut(each.thread, each.frames)]
+    if facet is None or all_stacks.late or not cut:
+        return all_stacks
+    stacks: Mapping[int, FrameWindow] = {}
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(max(0.1, BUDGET - all_stacks.seconds)):
+            stacks = await facet.stacks([each.thread.id for each in cut[:_MOST_WHOLE]], MOST_FRAMES_OF_PYTHON)
+    whole = (ThreadStack(each.thread, stacks.get(each.thread.id, each.frames)) for each in all_stacks.stacks)
+    return replace(all_stacks, stacks=tuple(whole))
 
 
 async def let_go(debugger: Debugger) -> None:

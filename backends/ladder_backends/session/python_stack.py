@@ -157,6 +157,11 @@ class PythonStack:
 
     # -- asking
 
+    @property
+    def readable(self) -> bool:
+        """The target stands, and is of a kind whose Python frames could be read."""
+        return self._state.run in (Run.STOPPED, Run.DUMP) and not self._cannot()
+
     async def look(self) -> None:
         """Read the Python frames of where the target stands now; what came, or why nothing, is in the state."""
         told = self._state.python

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.session.all_stacks import HeldProcess, hold_and_read
 from ladder_backends.session.engines import Engines
+from ladder_backends.session.python_json import rows_json
 from ladder_tui.cli.headless import apply_settings
 from ladder_tui.cli.output import print_json, print_lines
-from ladder_tui.cli.session_text import frame_json, frame_line
+from ladder_tui.cli.session_text import frame_json, stack_lines
 
 if TYPE_CHECKING:
     from ladder_backends.debugger import Debugger
@@ -42,7 +43,7 @@ def print_stacks(pid: int, *, json_wanted: bool, record: Path | None = None) -> 
 
 def stacks_json(debugger: Debugger, held: HeldProcess, pid: int) -> dict[str, object]:
     """The stacks for a machine."""
-    stacks = held.stacks
+    stacks, python = held.stacks, held.python
     return {
         "format": 1,
         "rung": debugger.rung,
@@ -51,6 +52,7 @@ def stacks_json(debugger: Debugger, held: HeldProcess, pid: int) -> dict[str, ob
         "held": round(held.held, 3),
         "threads": stacks.threads,
         "complete": not stacks.late and len(stacks.stacks) == stacks.threads,
+        "python": {"source": python.source or None, "why": python.why} if python is not None else None,
         "stacks": [
             {
                 "thread": each.thread.id,
@@ -58,6 +60,9 @@ def stacks_json(debugger: Debugger, held: HeldProcess, pid: int) -> dict[str, ob
                 "name": each.thread.name,
                 "frames": [frame_json(frame) for frame in each.frames.frames],
                 "more_frames": each.frames.more,
+                "python": rows_json(woven, python.source)
+                if python is not None and (woven := python.woven(each.thread, each.frames)) is not None
+                else None,
             }
             for each in stacks.stacks
         ],
@@ -74,13 +79,16 @@ def stacks_lines(held: HeldProcess, pid: int) -> Iterator[str]:
     for notice in held.notices:
         if notice.severity != "information":
             yield f"note   {notice.text}"
+    python = held.python
+    if python is not None and python.why:
+        yield f"note   no Python frames: {python.why}"
     for each in stacks.stacks:
         thread = each.thread
         system_id = f" (LWP {thread.system_id})" if thread.system_id is not None else ""
         yield ""
         yield f"thread {thread.id}{system_id} {thread.name}".rstrip()
-        for frame in each.frames.frames:
-            yield frame_line(frame)
+        woven = python.woven(thread, each.frames) if python is not None else None
+        yield from stack_lines(each.frames.frames, woven)
         if each.frames.more:
             yield "       and more frames"
     if stacks.late:

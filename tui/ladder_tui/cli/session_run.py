@@ -99,6 +99,8 @@ def _stand(
         state = session.state
         if state.frames.more:
             await session.load_frames(0, _FRAMES)
+        if session.python.readable:
+            await session.python.look()
         if state.variables.more:
             await session.select_frame(state.selected_frame)
             await session.at_rest()

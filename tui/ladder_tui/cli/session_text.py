@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import format_coordinate
 from ladder_backends.model.frame import Frame
@@ -10,9 +11,13 @@ from ladder_backends.model.grid import LaneState, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable
 from ladder_backends.session.jump_json import focus_json
+from ladder_backends.session.python_json import woven_json, woven_lines
 from ladder_backends.session.state import DebugState, Run
 from ladder_backends.text import clean
 from ladder_tui.cli.output import unicode_output
+
+if TYPE_CHECKING:
+    from ladder_backends.model.python_stack import WovenStack
 
 _OUTPUT_LINES = 200
 _ARGUMENT = 40
@@ -36,6 +41,7 @@ def session_json(state: DebugState) -> dict[str, object]:
         "focus": focus_json(state.focus) if state.focus is not None else None,
         "frames": [frame_json(frame) for frame in state.frames.frames],
         "more_frames": state.frames.more,
+        "python": woven_json(state),
         "locals": [variable_json(variable) for variable in state.variables.variables],
         "locals_note": state.variables.note,
         "source": str(state.provenance),
@@ -89,14 +95,23 @@ def session_lines(state: DebugState) -> Iterator[str]:
             yield f"note   {notice.text}"
     if state.focus:
         yield f"focus  {state.focus.describe()}"
-    for frame in state.frames.frames:
-        yield frame_line(frame)
+    if state.python.why:
+        yield f"note   no Python frames: {state.python.why}"
+    yield from stack_lines(state.frames.frames, state.python.woven)
     if state.frames.more:
         yield "       and more frames"
     yield from variable_lines(state.variables.variables, state.variables.note)
     if state.run is Run.DUMP:
         for warp in state.grid.warps:
             yield from warp_lines(warp)
+
+
+def stack_lines(frames: Iterable[Frame], woven: WovenStack | None) -> Iterator[str]:
+    """A stack, with its Python frames where they are known."""
+    if woven is None:
+        yield from map(frame_line, frames)
+    else:
+        yield from woven_lines(woven, frame_line)
 
 
 def frame_line(frame: Frame) -> str:
