@@ -36,6 +36,9 @@ async def screenshot() -> str:
     ladder = Ladder()
     app = LadderApp(ladder, Settings(), opening=lambda one: one.open_files((find_demo("vector-add").path,)))
     async with app.run_test(size=SIZE) as pilot:
+        while ladder.state.report is None:
+            # What is opened begins some time after the first paint.
+            await pilot.pause(0.01)
         await _settled(app)
         await pilot.press("enter")
         await _settled(app)
