@@ -10,8 +10,9 @@ import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.debugger.facets.values import Wanted
+from ladder_backends.gdb.rust_printers import LOADER, find_printers, settings_for_rust
 from ladder_backends.model.breakpoint import BreakpointIntent
-from ladder_backends.model.events import TargetStopped
+from ladder_backends.model.events import EngineNotice, TargetStopped
 
 SOURCE = Path(__file__).parents[1] / "programs/shapes.rs"
 
@@ -42,6 +43,9 @@ async def test_values_of_rust(watched, shapes) -> None:
         "deep.boxed": {"x": "8", "y": "9"},
         "deep.cells": {"[0]": "1", "[1]": "2", "[2]": "3", "[3]": "4"},
         "*slice.data_ptr": {},
+        "deep.points": {"[0]": "shapes::Point {x: 3, y: 4}", "[1]": "shapes::Point {x: 5, y: 6}"},
+        "ages": {'["ann"]': "30"},
+        "other": {"value": "shapes::Point {x: 1, y: 2}", "strong": "2", "weak": "0"},
     }.items():
         window = await debugger.values.children(expression, 0, 0, 20)
         assert {each.name: each.value for each in window.children} == expected, expression
@@ -58,3 +62,30 @@ async def test_values_of_rust(watched, shapes) -> None:
     assert variables["deep"].children
     assert variables["borrowed"].children
     assert not variables["total"].children
+    assert (variables["text"].value, variables["text"].children) == ('"h\u00e9llo"', False)
+    assert not watched.all(EngineNotice)
+
+
+def test_printers_are_found_beside_the_compiler(tmp_path, monkeypatch) -> None:
+    def install(prefix: str) -> Path:
+        folder = tmp_path / prefix / "lib/rustlib/etc"
+        folder.mkdir(parents=True)
+        (folder / LOADER).touch()
+        return folder
+
+    monkeypatch.setattr("ladder_backends.gdb.rust_printers._PREFIXES", (str(tmp_path / "usr"),))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("RUSTUP_HOME", str(tmp_path / "rustup"))
+    monkeypatch.delenv("RUSTUP_TOOLCHAIN", raising=False)
+    assert (find_printers(), settings_for_rust()) == (None, ())
+    distribution = install("usr")
+    assert find_printers() == distribution
+    install("rustup/toolchains/nightly-x")
+    stable = install("rustup/toolchains/a-stable")
+    (tmp_path / "rustup/settings.toml").write_text('version = "12"\ndefault_toolchain = "a-stable"\n')
+    assert find_printers() == stable
+    assert all(str(stable) in command for command in settings_for_rust())
+    # A folder that commands cannot name is passed over.
+    monkeypatch.setenv("RUSTUP_HOME", str(tmp_path / "odd folder"))
+    install("odd folder/toolchains/x")
+    assert find_printers() == distribution

@@ -1,4 +1,7 @@
 // Values as Rust has them: enums with members, strings, vectors, slices, boxes.
+use std::collections::HashMap;
+use std::rc::Rc;
+
 #[derive(Debug)]
 enum Shape {
     Circle(f64),
@@ -33,11 +36,17 @@ fn main() {
     let empty = Shape::Empty;
     let borrowed = &deep;
     let slice = &deep.cells[1..3];
+    let mut ages = HashMap::new();
+    ages.insert("ann", 30);
+    let text = String::from("h\u{e9}llo");
+    let shared = Rc::new(Point { x: 1, y: 2 });
+    let other = Rc::clone(&shared);
+    let drawn: Box<dyn Fn(i32) -> i32> = Box::new(move |n| n + shared.x);
     let mut total = 0;
     for point in deep.points.iter() {
         total += point.x + point.y; // stop here
     }
     println!("{} {:?} {:?} {:?} {}", total, circle, empty, deep.shape, borrowed.name);
     println!("{} {:?} {} {}", slice.len(), deep.maybe, deep.pair.0, deep.boxed.x + deep.boxed.y);
-    println!("{}", deep.pair.1);
+    println!("{} {} {} {} {}", deep.pair.1, ages["ann"], text, drawn(2), other.y);
 }

@@ -30,6 +30,7 @@ from ladder_backends.gdb.program_check import ProgramFacts, check_program, read_
 from ladder_backends.gdb.python_target import GdbPythonTarget
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.registers import GdbRegisters
+from ladder_backends.gdb.rust_printers import settings_for_rust
 from ladder_backends.gdb.signals import GdbSignals
 from ladder_backends.gdb.source_files import GdbSourceFiles
 from ladder_backends.gdb.threads import GdbThreads
@@ -94,6 +95,10 @@ class GdbDebugger(GdbDialect):
         self.process = self._held if provenance is Provenance.ENGINE else None
         self.values = GdbValues(self)
         self.python = GdbPythonTarget(self)
+
+    def settings_found(self) -> tuple[str, ...]:
+        """Where a Rust compiler's pretty-printers lie."""
+        return settings_for_rust() if self.provenance is Provenance.ENGINE else ()
 
     async def open(self, target: Target) -> None:
         """Load a program, attach to a process, or open a host core. A loaded program waits for `resume(RUN)`."""

@@ -125,6 +125,10 @@ class GdbDialect(Debugger):
         """
         return f"{self.at_thread()} --frame {level}" if self.events.thread is not None else ""
 
+    def settings_found(self) -> tuple[str, ...]:
+        """More settings, for what is installed on this machine."""
+        return ()
+
     async def after_console(self) -> None:
         """Follow what a typed command may have changed without a notice; called at the prompt after each one."""
         # The prompt and the notices come on different terminals: an answer says that the notices are all here.
@@ -185,7 +189,8 @@ class GdbDialect(Debugger):
                 raise
 
     async def _apply_settings(self) -> None:
-        settings = GdbFirewall.at_start(self.settings) if self.firewall is not None else self.settings
+        wanted = (*self.settings, *self.settings_found())
+        settings = GdbFirewall.at_start(wanted) if self.firewall is not None else wanted
         answers = await asyncio.gather(*(self.command(text) for text in settings), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed | NotRecorded):

@@ -55,10 +55,12 @@ _HARMLESS = EngineNotice(
 _NO_SOURCE = re.compile(r"warning: \d+\t.*: No such file or directory")
 # CPython's script is run by name where it is needed, with no path declared safe.
 _PYTHON_SCRIPT = re.compile(r'warning: File ".*python[\d.]*-gdb\.py" auto-loading has been declined')
+# A Rust program names its printers, which come with the compiler; and tables of its debug information disagree.
+_OF_RUST = re.compile(r"warning: (Missing auto-load script at offset|.*, but not in symtab)")
 
 
 def _is_noise(warning: str) -> bool:
-    return bool(_NO_SOURCE.match(warning) or _PYTHON_SCRIPT.match(warning))
+    return bool(_NO_SOURCE.match(warning) or _PYTHON_SCRIPT.match(warning) or _OF_RUST.match(warning))
 
 
 class EventReader:
