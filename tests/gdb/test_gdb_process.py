@@ -17,6 +17,7 @@ from ladder_backends.gdb.launching import check_settings
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.events import EngineNotice, FocusChanged, RecordingChanged, TargetExited, TargetStopped
 from ladder_backends.model.launch import ForkMode, LaunchSettings
+from ladder_backends.processes import ProcFiles
 
 
 async def stop_at(watched, program, *locations, **options):
@@ -378,3 +379,32 @@ async def test_a_restart_ends_the_recording(watched, compiled) -> None:
     await watched.debugger.process.kill()
     assert (await go(watched, StepKind.RUN)).description == "breakpoint 1"
     assert not await watched.debugger.process.reverses()
+
+
+async def test_no_signal_goes_to_a_process_that_nobody_traces(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("spin")))
+    sleeper = await asyncio.create_subprocess_exec("sleep", "60")
+    watched.debugger.events.processes.start("i1", sleeper.pid)
+    try:
+        assert not await watched.debugger.process.stop_hard()
+        assert ProcFiles().status(sleeper.pid)["State"].startswith("S")
+    finally:
+        sleeper.kill()
+        await sleeper.wait()
+
+
+async def test_a_process_of_another_machine_is_not_taken_for_dead(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("spin"), stop_at_main=True))
+    await watched.debugger.resume(StepKind.RUN)
+    await watched.next(TargetStopped)
+    text = watched.debugger.cli_text
+
+    async def of_a_server(command: str, **options) -> str:
+        return (await text(command, **options)).replace("(native)", "(extended-remote box:9999)")
+
+    watched.debugger.cli_text = of_a_server
+    watched.debugger.events.processes.start("i1", 1 << 23)
+    assert not await watched.debugger.process.mourn()
+    watched.debugger.cli_text = text
+    assert await watched.debugger.process.mourn()
+    assert (await watched.next(TargetExited)).words == "ended from outside"

@@ -24,6 +24,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.launch import ForkMode, LaunchSettings
 from ladder_backends.model.variable import Variable
+from ladder_backends.processes import ProcFiles
 from ladder_backends.text import clean_line
 
 _FORKS: Mapping[ForkMode, tuple[str, str, str]] = {
@@ -104,6 +105,8 @@ class GdbProcess(Process):
 
     async def prepare_run(self) -> None:
         """Before a run: be back at the program itself, where forks and execs have led elsewhere."""
+        if self._launched:
+            await self._launching.find_folder()
         if not self._events.processes.strayed or self._program is None:
             return
         answer = await self._engine.command("-list-thread-groups")
@@ -134,7 +137,7 @@ class GdbProcess(Process):
     async def mourn(self) -> bool:
         """`kill` for processes that are gone or zombies: gdb does not look by itself at one that stands."""
         dead = [name for name, pid in self.pids.items() if not _lives(pid)]
-        if not dead:
+        if not dead or not await self._is_native():
             return False
         self._events.processes.ending = "ended from outside"
         try:
@@ -142,6 +145,10 @@ class GdbProcess(Process):
         finally:
             self._events.processes.ending = ""
         return True
+
+    async def _is_native(self) -> bool:
+        """Whether process ids are those of this machine, told by the connection of each inferior."""
+        return "(native)" in await self._engine.cli_text("info inferiors")
 
     async def detach(self) -> tuple[int, ...]:
         """`detach`, from each process that is held."""
@@ -294,9 +301,13 @@ class GdbProcess(Process):
         return True
 
     def _signal(self, number: signal.Signals) -> None:
+        proc = ProcFiles()
         for pid in self.pids.values():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+            # Nobody would keep it from a process that is not traced, as of an engine that has died, or that has the
+            # number of one that a remote engine holds.
+            if proc.status(pid).get("TracerPid", "0") != "0":
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, number)
 
     # -- backwards
 

@@ -133,12 +133,14 @@ class PythonReading:
 
 
 def _process_of(os_thread: int | None) -> int | None:
-    """The process of a kernel thread of this machine (`Tgid` of proc(5)), or None."""
+    """The process of a kernel thread of this machine that a debugger holds (proc(5)), or None.
+
+    One that nobody traces only has the number of a thread on another machine.
+    """
     if os_thread is None:
         return None
-    try:
-        text = Path(f"/proc/{os_thread}/status").read_text("utf-8", "backslashreplace")
-    except OSError:
-        return None
-    told = next((line.split()[1] for line in text.splitlines() if line.startswith("Tgid:")), "")
-    return int(told) if told.isdecimal() else None
+    from ladder_backends.processes import ProcFiles
+
+    status = ProcFiles().status(os_thread)
+    told = status.get("Tgid", "")
+    return int(told) if told.isdecimal() and status.get("TracerPid", "0") != "0" else None
