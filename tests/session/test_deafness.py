@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.processes import ProcFiles
 from ladder_backends.session.deafness import why_deaf
 
 
@@ -30,7 +31,7 @@ def test_what_is_told(tmp_path: Path, tasks: list[tuple[str, int, str]], why: st
         task.mkdir(parents=True)
         (task / "status").write_text(f"Name:\tx\nState:\t{state}\nPid:\t{number}\nSigBlk:\t{blocked:016x}\n")
         (task / "wchan").write_text(channel)
-    assert why_deaf(40, tmp_path) == why
+    assert why_deaf(40, ProcFiles(tmp_path)) == why
 
 
 def test_one_that_is_gone_and_this_one() -> None:

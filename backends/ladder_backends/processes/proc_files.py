@@ -53,6 +53,14 @@ class ProcFiles:
         except OSError:
             return ""
 
+    def tasks(self, pid: int) -> list[str]:
+        """The threads of a process, each as a name under which its files are read: `4711/task/4712`."""
+        try:
+            numbers = sorted(int(name) for name in os.listdir(f"{self.root}/{pid}/task") if name.isdecimal())
+        except OSError:
+            return []
+        return [f"{pid}/task/{number}" for number in numbers]
+
     def owner(self, pid: int | str) -> int | None:
         """User id that owns the files of a process: root's where the process may not be looked into, proc(5)."""
         try:

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-_PROC = Path("/proc")
+from ladder_backends.text import clean_line
+
+if TYPE_CHECKING:
+    from ladder_backends.processes import ProcFiles
+
 _SIGINT_BIT = 1 << 1
 _NOWHERE = ("", "0")
 
 
-def why_deaf(pid: int, proc: Path = _PROC) -> str:
+def why_deaf(pid: int, proc: ProcFiles | None = None) -> str:
     """One clause on why SIGINT does not stop a process; empty where `/proc` tells nothing of the kind.
 
     A debugger gets to see every signal that its target is given, but not one that all threads block, nor any while
     the kernel does not let the process go.
     """
-    tasks = [_status(path) for path in sorted((proc / f"{pid}/task").glob("*"))]
-    tasks = [task for task in tasks if task]
-    sleeping = [task for task in tasks if task.get("State", "").startswith("D")]
-    if sleeping:
-        where = _where(proc / f"{pid}/task" / sleeping[0].get("Pid", str(pid)))
+    from ladder_backends.processes import ProcFiles
+
+    proc = proc or ProcFiles()
+    tasks = {name: status for name in proc.tasks(pid) if (status := proc.status(name))}
+    sleeping = next((name for name, task in tasks.items() if task.get("State", "").startswith("D")), None)
+    if sleeping is not None:
+        channel = clean_line(proc.text(sleeping, "wchan").strip())
+        where = "" if channel in _NOWHERE else f" in {channel}"
         return f"it sleeps in the kernel{where}, and nothing can interrupt that until it ends"
-    if tasks and all(int(task.get("SigBlk", "0"), 16) & _SIGINT_BIT for task in tasks):
+    if tasks and all(_mask(task.get("SigBlk", "0")) & _SIGINT_BIT for task in tasks.values()):
         return "it blocks SIGINT"
     return ""
 
 
-def _status(task: Path) -> dict[str, str]:
+def _mask(text: str) -> int:
     try:
-        lines = (task / "status").read_text(errors="replace").splitlines()
-    except OSError:
-        return {}
-    pairs = (line.partition(":") for line in lines)
-    return {name: value.strip() for name, _, value in pairs}
-
-
-def _where(task: Path) -> str:
-    try:
-        channel = (task / "wchan").read_text(errors="replace").strip()
-    except OSError:
-        return ""
-    return "" if channel in _NOWHERE else f" in {channel}"
+        return int(text, 16)
+    except ValueError:
+        return 0
