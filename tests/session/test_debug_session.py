@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -367,6 +370,16 @@ async def test_a_core_is_a_moment(told, compiled, tmp_path) -> None:
     assert told.notices()[-1].startswith("a dump cannot run")
     assert await told.session.set_breakpoint("main") is None
     assert told.state.run is Run.DUMP
+
+
+async def test_a_core_without_its_program_is_not_said_to_lack_debug_information(told, compiled, tmp_path) -> None:
+    core, program = tmp_path / "core", Path(shutil.copy(compiled("segfault"), tmp_path / "gone"))
+    command = ["gdb", "-nx", "-batch", "-ex", "run", "-ex", f"generate-core-file {core}", str(program)]
+    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, timeout=60)
+    program.unlink()
+    await told.session.open(CoreTarget(core))
+    await told.session.at_rest()
+    assert told.state.variables.note == "no variables without the program: name it after the core"
 
 
 async def test_attaching_shows_where_a_process_is(told, compiled) -> None:

@@ -35,6 +35,7 @@ from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
 from ladder_backends.session.state import Change, DebugState, Grid, Notice, Run
 from ladder_backends.session.value_changes import ValueChanges
+from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
     from ladder_backends.session.jump import JumpOutcome
@@ -49,6 +50,7 @@ _ENDED_BY_OTHERS = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, 
 
 _NO_LOCALS = "no arguments or locals"
 _NO_SYMBOLS = "no debug information here: build it with -g to see variables"
+_NO_PROGRAM = "no variables without the program: name it after the core"
 
 _STOPPED_CHANGE = Change.RUN | Change.FOCUS | Change.FRAMES | Change.VARIABLES | Change.SOURCE | Change.DISASSEMBLY
 
@@ -111,7 +113,7 @@ class Follower:
 
     def notice(self, text: str, severity: str = "information") -> None:
         """Tell the user one line."""
-        notice = Notice(" ".join(text.split()), severity)
+        notice = Notice(clean_line(" ".join(text.split())), severity)
         self._state.notice = notice
         self._state.notices.append(notice)
         self._notifier.tell(Change.NOTICE)
@@ -415,11 +417,16 @@ class Follower:
     def mark(self, window: VariableWindow, frame: Frame | None) -> VariableWindow:
         """Variables of a frame with those marked that differ from the previous stop in its function."""
         if not window.variables and not window.note and frame is not None:
-            window = replace(window, note=_NO_LOCALS if frame.place is not None else _NO_SYMBOLS)
+            window = replace(window, note=self._why_no_variables(frame))
         marked = self._values.mark(window, frame.function if frame is not None else "", self._stop)
         if self._returned is not None and not window.frame_level:
             return replace(marked, variables=(self._returned, *marked.variables))
         return marked
+
+    def _why_no_variables(self, frame: Frame) -> str:
+        if frame.place is not None:
+            return _NO_LOCALS
+        return _NO_PROGRAM if frame.function == "??" and self.debugger.missing_program else _NO_SYMBOLS
 
     def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:
         state = self._state
