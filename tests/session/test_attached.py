@@ -18,6 +18,7 @@ import pytest
 from ladder_backends.debugger import AttachTarget, LaunchTarget, StepKind
 from ladder_backends.errors import EngineDied, TargetInvalid
 from ladder_backends.gdb import attaching
+from ladder_backends.paths import cache_dir
 from ladder_backends.session.all_stacks import let_go, read_all_stacks
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Run
@@ -309,7 +310,7 @@ async def test_an_engine_that_dies_before_it_attached_leaves_the_process_alone(
 
 
 async def test_a_deleted_program_keeps_its_own_symbols(
-    started: Any, told: Any, compiled: Any, tmp_path: Path
+    started: Any, told: Any, compiled: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "program"
     shutil.copy(compiled("spin"), program)
@@ -317,6 +318,11 @@ async def test_a_deleted_program_keeps_its_own_symbols(
     program.unlink()
     # Another program is there now, as after a build.
     shutil.copy(compiled("steps"), program)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # What another console keeps meanwhile, or has left there, is in nobody's way.
+    theirs = cache_dir() / "running" / str(process.pid)
+    theirs.mkdir(parents=True)
+    (theirs / "theirs").touch()
     await told.session.open(AttachTarget(process.pid))
     await told.session.at_rest()
     assert any(
@@ -327,6 +333,7 @@ async def test_a_deleted_program_keeps_its_own_symbols(
     frames = [frame.function for frame in told.state.frames.frames]
     assert "main" in frames
     assert (await told.session.evaluate("turns")).value.isdigit()
+    assert [path.name for path in cache_dir().iterdir()] == ["running"]
 
 
 async def test_a_replaced_library_is_told_of(started: Any, told: Any, library_user: Path) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import os
 import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 from typing import Protocol
@@ -224,8 +225,7 @@ class Attaching:
         except CommandFailed:
             return
         finally:
-            copy.unlink(missing_ok=True)
-            copy.parent.rmdir()
+            await asyncio.to_thread(shutil.rmtree, copy.parent, ignore_errors=True)
         self._say(
             f"{name} was deleted or replaced since it started: symbols are those of the running one; lines may"
             " differ from the sources as they are now",
@@ -252,15 +252,18 @@ def _size(objects: LoadedObjects) -> int:
 
 def _copy_program(pid: int) -> Path | None:
     """The program of a process whose file is gone, in a folder of its own; None where it cannot be had."""
+    folder = ""
     try:
         with open(f"/proc/{pid}/exe", "rb") as program:
             if os.fstat(program.fileno()).st_size > _LARGEST_COPY:
                 return None
-            folder = cache_dir() / "running" / str(pid)
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            copy = folder / Path(os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")).name
-            with open(copy, "wb") as out:
+            cache_dir().mkdir(parents=True, exist_ok=True, mode=0o700)
+            folder = tempfile.mkdtemp(prefix="running-", dir=cache_dir())
+            copy = Path(folder, Path(os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")).name)
+            with open(copy, "xb") as out:
                 shutil.copyfileobj(program, out, 1 << 20)
     except OSError:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
         return None
     return copy
