@@ -69,6 +69,20 @@ def test_a_script_that_others_could_have_written_is_not_run(tmp_path: Path) -> N
     assert "can be written by others" in why
 
 
+def test_a_script_that_others_could_put_another_in_the_place_of_is_not_run(tmp_path: Path) -> None:
+    folder = tmp_path / "open to all"
+    (folder / "bin").mkdir(parents=True)
+    script = folder / "bin/python3.11-gdb.py"
+    script.write_text("")
+    script.chmod(0o644)
+    interpreter = Interpreter(str(folder / "bin/python3.11"), "3.11")
+    assert script_for(interpreter) == (script, "")
+    folder.chmod(0o777)
+    assert script_for(interpreter)[0] is None
+    folder.chmod(0o1777)
+    assert script_for(interpreter) == (script, "")
+
+
 def test_no_script(tmp_path: Path) -> None:
     found, why = script_for(Interpreter(str(tmp_path / "python3.99"), "3.99"))
     assert found is None

@@ -32,18 +32,28 @@ _AUTO_LOAD = Path("/usr/share/gdb/auto-load")
 def script_for(interpreter: Interpreter) -> tuple[Path | None, str]:
     """CPython's gdb script of an interpreter, and why there is none that can be run.
 
-    A script runs in the debugger with the user's rights: one that somebody else could have written is not taken.
+    A script runs in the debugger with the user's rights: one that somebody else could have written, or could put
+    another in the place of, is not taken.
     """
     refused = ""
     for path in _candidates(interpreter):
         try:
-            status = path.stat()
-        except OSError:
+            real = path.resolve(strict=True)
+            status = real.stat()
+            ours = status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+            ours = ours and all(_keeps_names(folder.stat()) for folder in real.parents)
+        except (OSError, RuntimeError):
             continue
-        if status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return path, ""
+        if ours:
+            return real, ""
         refused = refused or f"{clean_line(str(path))} can be written by others, so it is not run"
     return None, refused or "CPython's gdb script (python3-dbg) is not installed"
+
+
+def _keeps_names(folder: os.stat_result) -> bool:
+    """Whether not everybody can put another file in the place of one in a folder, as in one that is not sticky."""
+    open_to_all = folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX
+    return folder.st_uid in (0, os.geteuid()) and not open_to_all
 
 
 def _candidates(interpreter: Interpreter) -> Iterable[Path]:
