@@ -29,6 +29,12 @@ def changed(window: VariableWindow) -> set[str]:
     return {each.name for each in window.variables if each.changed}
 
 
+async def test_what_is_told_is_one_clean_line() -> None:
+    state = DebugState(rung="gdb")
+    Follower(GdbDebugger(), state, Notifier()).notice("/tmp/a\x1b[31m\n  b")
+    assert [notice.text for notice in state.notices] == ["/tmp/a␛[31m b"]
+
+
 class TestValueChanges:
     def test_a_first_look_marks_nothing(self) -> None:
         assert changed(ValueChanges().mark(window(a="1"), "f", 1)) == set()

@@ -233,7 +233,10 @@ class SessionValues:
 
     async def _open(self, level: int, row: ValueRow) -> None:
         """Ask for what is inside a value, or for the whole text of it."""
-        branch, variable, moment = self._trees.branches[row.key], row.variable, self._moment
+        branch, variable, moment = self._trees.branches.get(row.key), row.variable, self._moment
+        if branch is None:
+            # It was closed in the same breath.
+            return
         facet = self._facet if not self._of_python(row) else None
         branch.text, window = None, ChildWindow()
         try:
