@@ -220,10 +220,10 @@ async def test_what_a_recording_lacks_is_said_in_each_view(start, compiled) -> N
 
 async def test_source_names_are_found_however_roughly() -> None:
     names = SourceNames(None)
-    names.add(
+    await names.add(
         ["/src/app/main.c", "/src/app/domain.c", "/usr/include/main.h", "/src/lib/mapped_line.c", "./a/../lib/x.c"]
     )
-    names.add(["./lib/x.c"])
+    await names.add(["./lib/x.c"])
     assert len(names) == 5
     found, count = await names.matching("main", 10)
     assert found == ["/src/app/main.c", "/usr/include/main.h", "/src/app/domain.c", "/src/lib/mapped_line.c"]

@@ -54,9 +54,16 @@ class SourceNames:
     def __len__(self) -> int:
         return len(self._names)
 
-    def add(self, paths: Iterable[str]) -> None:
-        """Add files that lie on disk."""
-        self._take(paths)
+    async def add(self, paths: Iterable[str]) -> None:
+        """Add names; keys are served meanwhile."""
+        for number, name in enumerate(paths):
+            # Debug information names one file by many ways, as `./elf/../include/link.h`.
+            plain = os.path.normpath(name)
+            if plain not in self._names:
+                path = plain.lower()
+                self._names[plain] = _Name(name, path, path.rsplit("/", 1)[-1], name.startswith(_FOREIGN))
+            if number % _SLICE == _SLICE - 1:
+                await asyncio.sleep(0)
 
     async def read(self) -> None:
         """Ask the engine for its list; a cancelled question interrupts the engine's work on it."""
@@ -89,7 +96,7 @@ class SourceNames:
 
     async def _read(self, facet: SourceFiles) -> None:
         try:
-            self._take(await facet.names())
+            await self.add(await facet.names())
             self.note = "the list was cut: there are more" if facet.cut else ""
         except CommandFailed as refused:
             if self._stopping is not None:
@@ -100,14 +107,6 @@ class SourceNames:
         except LadderError as error:
             self.note = why_none(error)
         self.complete = True
-
-    def _take(self, names: Iterable[str]) -> None:
-        for name in names:
-            # Debug information names one file by many ways, as `./elf/../include/link.h`.
-            plain = os.path.normpath(name)
-            if plain not in self._names:
-                path = plain.lower()
-                self._names[plain] = _Name(name, path, path.rsplit("/", 1)[-1], name.startswith(_FOREIGN))
 
     async def matching(self, words: str, most: int) -> tuple[Sequence[str], int]:
         """The names that match best, best first, at most `most` of them; and how many match at all.

@@ -142,7 +142,7 @@ class SourceScreen(Screen[str]):
                 task.cancel()
 
     async def _read_disk(self) -> None:
-        self._names.add(readable(await self._ladder.source_files()))
+        await self._names.add(readable(await self._ladder.source_files()))
         self._match()
 
     async def _read_engine(self) -> None:
