@@ -43,6 +43,19 @@ def test_what_a_line_names(line: str, expected: list[str]) -> None:
         assert line[start:].startswith(text)
 
 
+def test_what_an_expression_begins_with_comes_after_all_whole_ones() -> None:
+    line = '    stock["apple"] += list->items[k].count;'
+    assert [text for _, text in expressions_on(line)] == [
+        'stock["apple"]',
+        "list->items[k].count",
+        "k",
+        "stock",
+        "list->items[k]",
+        "list->items",
+        "list",
+    ]
+
+
 def test_the_part_of_a_chain_under_the_mouse() -> None:
     line = "  sum = list->items[k].count + other(x);"
     under = {word: expression_at(line, line.index(word)) for word in ("list", "items", "k]", "].", "count", "x)")}

@@ -41,11 +41,12 @@ async def test_the_key_goes_round_the_expressions_of_a_line(story: Any, show: An
     async with show(story) as view:
         await view.press("w", "s", "v")
         seen = [popup(view)]
-        for _ in range(3):
+        for _ in range(4):
             await view.press("v")
             seen.append(popup(view))
         assert seen[0] == "total = 0  long"
         assert "data[i] = 9  int" in seen
+        assert any(words.startswith("data ") for words in seen)
         assert "total = 0  long" in seen[1:]
         await view.press("down")
         assert popup(view) == ""

@@ -242,8 +242,8 @@ ACTIONS: tuple[Action, ...] = (
     # Source
     Action("source.disassembly", ("d",), "disassembly", "Show the machine code", "Source",
            "disassembly", "source", needs=Need.DISASSEMBLE, hinted=True),
-    Action("source.value", ("v",), "value", "Show the value of an expression of this line; again for the next one",
-           "Source", "value", "source", needs=Need.SESSION),
+    Action("source.value", ("v",), "value", "Show the value of an expression of this line; again the next one's;"
+           " Enter keeps it in Variables", "Source", "value", "source", needs=Need.SESSION),
     Action("source.home", ("h",), "here", "Back to where the target stands", "Source", "here", "source",
            needs=Need.SESSION),
     Action("disassembly.source", ("d",), "source", "Back to the source, from the machine code", "Source",

@@ -126,8 +126,15 @@ def expression_at(line: str, column: int) -> tuple[int, str] | None:
 
 
 def expressions_on(line: str) -> list[tuple[int, str]]:
-    """Each whole expression of a line once, with where it starts."""
+    """Each expression of a line once, with where it starts: whole ones, then what they begin with.
+
+    Of an element that only a function of the program could tell, what it is an element of can be shown.
+    """
     found: dict[str, int] = {}
-    for chain in chains_of(line):
+    chains = chains_of(line)
+    for chain in chains:
         found.setdefault(line[chain.start : chain.end], chain.start)
+    for chain in chains:
+        for end in reversed(chain.ends[:-1]):
+            found.setdefault(line[chain.start : end], chain.start)
     return [(start, text) for text, start in found.items()]
