@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Mapping
@@ -69,10 +70,33 @@ class EngineExecutable:
     missing: str = ""
 
 
+def current_folder() -> Path:
+    """The working folder; where that was deleted, as by a build that starts afresh, the path that it had."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        with contextlib.suppress(OSError):
+            return Path(os.readlink("/proc/self/cwd").removesuffix(" (deleted)"))
+        return Path("/")
+
+
+def folder_instead() -> Path | None:
+    """Where to start what would inherit a working folder that was deleted; None where that is there.
+
+    Some engines crash in a folder without a name.
+    """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        folder = current_folder()
+        return folder if folder.is_dir() else Path("/")
+    return None
+
+
 def typed_path(text: str) -> Path:
     """An absolute path from what a person typed: `~` and `~name` are home folders where there are such."""
     # `Path.expanduser` raises where there is no such user.
-    return Path(os.path.expanduser(text.strip())).absolute()
+    return current_folder() / os.path.expanduser(text.strip())
 
 
 def configure_engines(paths: Mapping[str, str]) -> None:

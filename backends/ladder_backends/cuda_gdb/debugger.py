@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -35,6 +34,7 @@ from ladder_backends.model.frame import Frame, FrameKind, FrameWindow
 from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.paths import current_folder
 from ladder_backends.text import clean_line
 
 OPEN_DEADLINE = 600.0
@@ -185,7 +185,7 @@ class CudaGdbDebugger(GdbDialect):
                 await self.command(f"-file-exec-and-symbols {mi_string(executable.name)}", deadline=OPEN_DEADLINE)
             await self._change_folder(dump.parent)
             await self.cli(f"target cudacore {_plain_name(dump.name)}", deadline=OPEN_DEADLINE)
-            await self._change_folder(Path(os.getcwd()))
+            await self._change_folder(current_folder())
         except CommandFailed as refused:
             why = _EMPTY_MESSAGE.sub("", refused.what).rstrip(".")
             raise TargetInvalid(f"cuda-gdb cannot open {shown}", why, _DUMP_REFUSED) from refused

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.images.host_core import HostCore, MappedFile, read_build_id, read_host_core
+from ladder_backends.paths import current_folder
 from ladder_backends.text import clean_line
 
 CORE_NOISE = re.compile(
@@ -118,7 +119,8 @@ def find_program(core: Path, facts: HostCore, folders: Sequence[Path] = ()) -> C
 
 def _candidates(core: Path, was: Path, folders: Sequence[Path]) -> Iterator[Path]:
     seen = set()
-    for path in (was, core.absolute().parent / was.name, Path.cwd() / was.name, *(at / was.name for at in folders)):
+    beside = (core.absolute().parent, current_folder(), *folders)
+    for path in (was, *(folder / was.name for folder in beside)):
         if path not in seen:
             seen.add(path)
             yield path

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ladder_backends.paths import current_folder
+
 _SYSTEM = ("/etc/gdb/gdbinit", "/etc/gdbinit")
 
 
@@ -17,7 +19,7 @@ def init_files() -> dict[str, Path]:
     own = [folder / "gdb/gdbinit", home / ".gdbinit"]
     found = [Path(name) for name in _SYSTEM if os.path.isfile(name)][:1]
     found += [path for path in own if path.is_file()][:1]
-    local = Path.cwd() / ".gdbinit"
+    local = current_folder() / ".gdbinit"
     if local.is_file() and not any(_same(local, path) for path in found):
         found.append(local)
     return {_name(path, home): path for path in found}

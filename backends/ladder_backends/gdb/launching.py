@@ -13,6 +13,7 @@ from ladder_backends.gdb.environment import program_environment
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_lines
 from ladder_backends.model.launch import LaunchSettings
+from ladder_backends.paths import current_folder, folder_instead
 from ladder_backends.text import clean_line
 
 _NAME = re.compile(r"[^\s=\0]+")
@@ -40,6 +41,18 @@ class Launching:
         commands = [self._arguments(settings), *self._environment(settings), *self._folder(settings)]
         self.settings = settings
         await asyncio.gather(*(self._tell(command) for command in commands))
+
+    async def find_folder(self) -> str:
+        """Where the folder that programs inherit was deleted and made anew, as by a build, start in the new one.
+
+        Returns:
+            What to tell of it where there is none; else an empty string.
+        """
+        if self.settings.directory is not None or (folder := folder_instead()) is None:
+            return ""
+        await self._tell(f"set cwd {folder}")
+        was = current_folder()
+        return f"{clean_line(str(was))} was deleted: the program starts in {folder}" if was != folder else ""
 
     async def _tell(self, command: str) -> None:
         if "\n" in command or "\r" in command:

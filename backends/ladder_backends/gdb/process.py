@@ -19,7 +19,7 @@ from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import location_word, mi_string
 from ladder_backends.gdb.translation import frame_of, rows_of, text_of, with_value
 from ladder_backends.mi.records import Value
-from ladder_backends.model.events import Event, FocusChanged
+from ladder_backends.model.events import EngineNotice, Event, FocusChanged
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.launch import ForkMode, LaunchSettings
@@ -105,8 +105,8 @@ class GdbProcess(Process):
 
     async def prepare_run(self) -> None:
         """Before a run: be back at the program itself, where forks and execs have led elsewhere."""
-        if self._launched:
-            await self._launching.find_folder()
+        if self._launched and (told := await self._launching.find_folder()):
+            self._engine.emit(EngineNotice(told))
         if not self._events.processes.strayed or self._program is None:
             return
         answer = await self._engine.command("-list-thread-groups")

@@ -31,6 +31,7 @@ from ladder_backends.mi.environment import engine_environment
 from ladder_backends.mi.terminal_keeper import TerminalKeeper
 from ladder_backends.mi.tracees import attached_tracees
 from ladder_backends.mi.transport import Channel, Ended, EngineCommand, Receive
+from ladder_backends.paths import folder_instead
 from ladder_backends.text import clean_line
 
 # Opening the terminal by path, in a new session, makes it the controlling one; `exec` keeps the process id.
@@ -113,7 +114,7 @@ class PtyTransport:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    cwd=self.command.directory,
+                    cwd=self.command.directory or folder_instead(),
                     env=environment,
                     start_new_session=True,
                 )

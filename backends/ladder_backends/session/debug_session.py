@@ -141,10 +141,11 @@ class DebugSession(BreakpointActs):
             self._follower.expect_run()
         try:
             await self.debugger.open(target)
-        except LadderError as error:
+        except Exception as error:
             self._follower.stays()
             if state.run is not Run.DEAD:
-                state.run, state.run_detail = Run.NOTHING, error.line()
+                why = error.line() if isinstance(error, LadderError) else f"{title_of(target)} was not opened"
+                state.run, state.run_detail = Run.NOTHING, why
             self._notifier.tell(Change.RUN)
             raise
         finally:
@@ -195,6 +196,10 @@ class DebugSession(BreakpointActs):
             await self.open(self.control.as_chosen(self.threads.as_chosen(self.target)))
         except LadderError as error:
             self._follower.failed(error)
+            if isinstance(self.target, LaunchTarget):
+                # A program that is just being built: the next try may find it.
+                self.state.run, self.state.run_detail = Run.DEAD, f"{self.debugger.name} does not run"
+                self._notifier.tell(Change.RUN)
 
     async def close(self) -> None:
         """End the debugger."""

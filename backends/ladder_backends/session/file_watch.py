@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ladder_backends.paths import current_folder
+
 POLL_SECONDS = 2.0
 """Seconds between two looks where changes are not told."""
 
@@ -118,7 +120,7 @@ class FileWatch:
 
 def _spellings(file: Path) -> tuple[str, ...]:
     """A file as it is called, and where that is a link, what it stands for."""
-    name = os.path.abspath(file)
+    name = os.path.normpath(current_folder() / file)
     return tuple(dict.fromkeys((name, os.path.realpath(name))))
 
 

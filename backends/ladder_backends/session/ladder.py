@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineMissing, LadderError
 from ladder_backends.model.frame import Place, file_name
+from ladder_backends.paths import current_folder
 from ladder_backends.python_frames.detect import interpreter_among
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.notifier import Notifier, Subscriber
@@ -363,7 +364,7 @@ class Ladder:
 
     def _roots(self, *files: Path | None) -> tuple[str, ...]:
         folders = [str(file.absolute().parent) for file in files if file is not None]
-        return tuple(dict.fromkeys((*self.state.source_roots, str(Path.cwd()), *folders)))
+        return tuple(dict.fromkeys((*self.state.source_roots, str(current_folder()), *folders)))
 
     def _finder_for(self, opened: Opened) -> SourceFinder:
         built = [file for file in (opened.executable, opened.dump, *opened.reports) if file is not None]
