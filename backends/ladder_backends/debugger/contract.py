@@ -23,8 +23,8 @@ from ladder_backends.model.provenance import Provenance
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets import (
         Build,
-        Firewall,
         Code,
+        Firewall,
         Libraries,
         Memory,
         Process,
@@ -120,8 +120,8 @@ class Debugger(abc.ABC):
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
         missing_program: Which program an opened core needs and was not found, in few words, or an empty string.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
-        threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall: Facets; None where the
-            engine or its target has no such thing. Valid once opened.
+        threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall,
+            python: Facets; None where the engine or its target has no such thing. Valid once opened.
     """
 
     name: ClassVar[str]

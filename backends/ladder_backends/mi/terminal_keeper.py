@@ -1,8 +1,8 @@
 """Keeps a terminal open after the console has gone, for a program that was let go and lives on.
 
 A terminal ends with its master side: a program whose controlling terminal it is is hung up then, and its writes
-fail. The keeper is a small process that holds the master side and waits for the console to go. From then on it reads
-and forgets what the program writes, until the program closes its terminal.
+fail. The keeper is a small process that holds the master side and waits for the console to go. From then on it
+reads and forgets what the program writes, until the program closes its terminal.
 """
 
 from __future__ import annotations

@@ -57,8 +57,7 @@ class SourceNames:
     async def add(self, paths: Iterable[str]) -> None:
         """Add names; keys are served meanwhile."""
         for number, name in enumerate(paths):
-            # Debug information names one file by many ways, as `./elf/../include/link.h`.
-            plain = os.path.normpath(name)
+            plain = _plain(name)
             if plain not in self._names:
                 path = plain.lower()
                 self._names[plain] = _Name(name, path, path.rsplit("/", 1)[-1], name.startswith(_FOREIGN))
@@ -124,6 +123,11 @@ class SourceNames:
                 await asyncio.sleep(0)
         found.sort()
         return [whole for _, _, _, whole in found[:most]], len(found)
+
+
+def _plain(name: str) -> str:
+    """A name by the shortest way: debug information has one file by many, as `./elf/../include/link.h`."""
+    return os.path.normpath(name)
 
 
 def _score(name: _Name, patterns: Sequence[tuple[str, re.Pattern[str]]]) -> int | None:

@@ -12,8 +12,8 @@ from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.build_state import BuildState
-from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.control_state import ControlState
+from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.log_lines import LogLines
 from ladder_backends.session.machine_state import MachineState
 from ladder_backends.session.python_state import PythonState

@@ -11,7 +11,7 @@ class SourceFiles(abc.ABC):
 
     @abc.abstractmethod
     async def names(self) -> Sequence[str]:
-        """Full names of the source files, each once, clean, at most `MOST_FILES` of them.
+        """Full names of the source files, each once, clean; of very many only the first.
 
         The engine's list is megabytes long for a large program, and asking for it makes the engine read all of its
         debug information: ask once, when it is needed, and let the question be cancelled.

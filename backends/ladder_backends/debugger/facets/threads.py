@@ -34,7 +34,7 @@ class Threads(abc.ABC):
 
     @abc.abstractmethod
     async def stacks(self, threads: Sequence[int], depth: int) -> Mapping[int, FrameWindow]:
-        """The `depth` innermost frames of each thread, without arguments; those that run or have ended are absent."""
+        """The `depth` innermost frames of each thread, without arguments; those that run or are gone are absent."""
 
     @abc.abstractmethod
     async def processes(self) -> Mapping[str, str]:
@@ -74,7 +74,7 @@ class Threads(abc.ABC):
 
     @abc.abstractmethod
     async def find_stop(self) -> None:
-        """Look whether the target stands without the engine having told so, as where the only thread that ran ended.
+        """Look whether the target stands and the engine has not told so, as where the only thread that ran ended.
 
         Where it does, the focus moves to a thread that is there, and a `TargetStopped` tells of it.
         """
