@@ -26,5 +26,3 @@ def location_word(location: str) -> str:
     That one takes quotes round a file's name, but not round an address.
     """
     return location if _ADDRESS.fullmatch(location) else mi_string(location)
-
-

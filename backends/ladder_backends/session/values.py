@@ -225,9 +225,7 @@ class SessionValues:
                 if expression in self._trees.watches:
                     self._read_at[expression] = moment
                     why = _calm(variable.error)
-                    self._trees.watches[expression] = replace(
-                        variable, name=expression, path=expression, error=why
-                    )
+                    self._trees.watches[expression] = replace(variable, name=expression, path=expression, error=why)
             else:
                 self._trees.written[row.key] = (moment, variable)
 
