@@ -277,3 +277,14 @@ async def test_screens(story: Any, show: Any, shots: Any, size: tuple[int, int])
         await shots.both(view.pilot, f"breakpoints-{size[0]}")
         await view.press("z", "enter")
         await shots.both(view.pilot, f"breakpoint-form-{size[0]}")
+
+
+async def test_no_key_of_a_row_is_hinted_where_there_is_none(segfault: Any, show: Any) -> None:
+    async with show(segfault, (120, 40)) as view:
+        await view.press("w", "b")
+        assert "x delete" in view.text().splitlines()[-1]
+        segfault.active.state.breakpoints = ()
+        segfault.active.tell(Change.BREAKPOINTS)
+        await view.settle()
+        assert "delete" not in view.text().splitlines()[-1]
+        assert "next" in view.text().splitlines()[-1]

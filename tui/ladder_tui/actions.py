@@ -36,6 +36,8 @@ class Need(enum.Flag):
     RESTING = enum.auto()
     PROCESS = enum.auto()
     ALIVE = enum.auto()
+    ROW = enum.auto()
+    """A row in the view; only hints look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,16 +262,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("disassembly.home", ("h",), "here", "Back to where the target stands", "Disassembly", "here",
            "disassembly", needs=Need.SESSION),
     Action("disassembly.follow", ("enter",), "follow", "Follow a jump or a call, or show the line of source",
-           "Disassembly", "act", "disassembly", hinted=True),
+           "Disassembly", "act", "disassembly", needs=Need.ROW, hinted=True),
     # Variables
     Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame, and at every stop",
            "Variables", "evaluate", needs=Need.SESSION, hinted=True),
     Action("variables.expand", ("space", "enter"), "open", "Open the value, or close it; load more of a long one",
-           "Variables", "expand", "variables", hinted=True),
+           "Variables", "expand", "variables", needs=Need.ROW, hinted=True),
     Action("variables.assign", ("equals_sign",), "assign", "Set the value", "Variables", "assign", "variables",
-           hinted=True),
+           needs=Need.ROW, hinted=True),
     Action("variables.form", ("t",), "form", "Write the value as hex, decimal, binary, octal, char, float",
-           "Variables", "form", "variables", hinted=True),
+           "Variables", "form", "variables", needs=Need.ROW, hinted=True),
     Action("variables.elements", ("i",), "elements", "Choose which elements are shown: 500..520", "Variables",
            "elements", "variables"),
     Action("variables.watch", ("p",), "watch", "Watch the value at every stop, as an expression", "Variables",
@@ -279,7 +281,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("variables.forget", ("x",), "forget", "Forget an expression", "Variables", "forget", "variables"),
     # Stack
     Action("stack.go", ("enter",), "frame", "Stand in the frame; open what is folded, or read more frames", "Stack",
-           "act", "stack", hinted=True),
+           "act", "stack", needs=Need.ROW, hinted=True),
     Action("stack.fold", ("space",), "fold", "Hide frames of libraries or the interpreter, or list them again",
            "Stack", "fold", "stack"),
     Action("stack.cancel", ("escape",), "cancel", "End a search through the stack, or the way to its end", "Stack",
@@ -290,7 +292,7 @@ ACTIONS: tuple[Action, ...] = (
            "Stack", "toggle_python", needs=Need.SESSION | Need.STOPPED),
     # Threads
     Action("threads.go", ("enter",), "thread", "Stand in the thread; open or close a group of threads",
-           "Threads", "act", "threads", hinted=True),
+           "Threads", "act", "threads", needs=Need.ROW, hinted=True),
     Action("threads.freeze", ("space",), "freeze", "Hold a thread while the others run, or let it go (non-stop)",
            "Threads", "freeze", "threads", needs=Need.RUN_CONTROL),
     Action("threads.non-stop", ("m",), "non-stop", "Stop threads one by one or together; before the program runs",
@@ -303,13 +305,13 @@ ACTIONS: tuple[Action, ...] = (
     Action("registers.format", ("t",), "format", "Choose how registers are printed", "Machine", "format",
            "registers", hinted=True),
     Action("registers.set", ("equals_sign",), "set", "Set the register under the cursor", "Machine", "set",
-           "registers", needs=Need.STOPPED | Need.RUN_CONTROL, hinted=True),
+           "registers", needs=Need.STOPPED | Need.RUN_CONTROL | Need.ROW, hinted=True),
     Action("memory.follow", ("enter",), "follow", "Go where the pointer under the cursor points", "Machine",
-           "act", "memory", hinted=True),
+           "act", "memory", needs=Need.ROW, hinted=True),
     Action("memory.format", ("t",), "format", "Choose as what memory is read", "Machine", "format", "memory",
-           hinted=True),
+           needs=Need.ROW, hinted=True),
     Action("memory.set", ("equals_sign",), "set", "Write a value where the cursor stands", "Machine", "set",
-           "memory", needs=Need.STOPPED | Need.RUN_CONTROL, hinted=True),
+           "memory", needs=Need.STOPPED | Need.RUN_CONTROL | Need.ROW, hinted=True),
     Action("memory.wider", ("greater_than_sign",), "wider", "Read larger elements", "Machine", "wider(1)",
            "memory"),
     Action("memory.narrower", ("less_than_sign",), "narrower", "Read smaller elements", "Machine", "wider(-1)",
@@ -317,9 +319,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("memory.back", ("backspace",), "back", "Back from a pointer that Enter followed", "Machine", "back",
            "memory"),
     Action("signals.change", ("enter",), "change", "Choose what is done about a signal, or about the one that came",
-           "Machine", "act", "signals", hinted=True),
+           "Machine", "act", "signals", needs=Need.ROW, hinted=True),
     Action("libraries.read", ("enter",), "read symbols", "Read the symbols of the library", "Machine", "act",
-           "libraries", needs=Need.SESSION, hinted=True),
+           "libraries", needs=Need.SESSION | Need.ROW, hinted=True),
     Action("libraries.matching", ("p",), "read", "Read symbols of the libraries whose paths match", "Machine",
            "read_matching", "libraries", needs=Need.SESSION),
     Action("libraries.automatic", ("o",), "automatic", "Read symbols when a library is loaded, or when asked to",
@@ -328,7 +330,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("findings.go", ("enter",), "lane", "Stand in the lane of the finding; open what is folded", "Findings",
            "act", "findings", needs=Need.FINDINGS),
     Action("findings.fold", ("space",), "fold", "Fold or unfold a bug, its further lanes, its consequences",
-           "Findings", "fold", "findings", needs=Need.FINDINGS, hinted=True),
+           "Findings", "fold", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
     Action("findings.order", ("o",), "order", "List by report, count or line", "Findings", "order", "findings",
            needs=Need.FINDINGS, hinted=True),
     Action("findings.all", ("escape",), "all", "Show all findings again after a search", "Findings", "show_all",
@@ -356,21 +358,21 @@ ACTIONS: tuple[Action, ...] = (
            "Console and program", "save", "program"),
     # Environment
     Action("environment.flip", ("space",), "flip", "Let in what is kept from the engine, or keep it out",
-           "Environment", "flip", "environment", needs=Need.SESSION, hinted=True),
+           "Environment", "flip", "environment", needs=Need.SESSION | Need.ROW, hinted=True),
     Action("environment.keep", ("enter",), "for good", "Keep that for good, in config.toml", "Environment", "keep",
-           "environment", needs=Need.SESSION, hinted=True),
+           "environment", needs=Need.SESSION | Need.ROW, hinted=True),
     # Breakpoints
     Action("breakpoints.edit", ("enter",), "edit", "Change the breakpoint's place, condition, message, commands …",
-           "Breakpoints", "act", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+           "Breakpoints", "act", "breakpoints", needs=Need.BREAKPOINTS | Need.ROW, hinted=True),
     Action("breakpoints.enable", ("space",), "on/off", "Switch the breakpoint, or one place of it, on or off;"
            " try again what waits", "Breakpoints",
-           "switch", "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+           "switch", "breakpoints", needs=Need.BREAKPOINTS | Need.ROW, hinted=True),
     Action("breakpoints.delete", ("x",), "delete", "Take the breakpoint away", "Breakpoints", "delete",
-           "breakpoints", needs=Need.BREAKPOINTS, hinted=True),
+           "breakpoints", needs=Need.BREAKPOINTS | Need.ROW, hinted=True),
     Action("breakpoints.temporary", ("t",), "once", "Take the breakpoint away at its next hit, or keep it",
            "Breakpoints", "temporary", "breakpoints", needs=Need.BREAKPOINTS),
     Action("breakpoints.line", ("l",), "line", "Show the breakpoint's line of source", "Breakpoints", "line",
-           "breakpoints", hinted=True),
+           "breakpoints", needs=Need.ROW, hinted=True),
 )  # fmt: skip
 
 
@@ -398,7 +400,7 @@ def bindings_for(scope: str) -> list[BindingType]:
 
 def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str:
     """Why an action makes no sense now, in a few words; empty where it does."""
-    needs = action.needs
+    needs = action.needs & ~Need.ROW
     if needs & Need.FINDINGS and state.report is None:
         return "no report is open"
     if not needs & ~Need.FINDINGS:
@@ -451,6 +453,8 @@ def runs_no_more(debug: DebugState) -> str:
     key = key_of("run.continue")
     if debug.run_detail == NOT_STARTED:
         return f"the program does not run yet; {key} runs it"
+    if debug.run_detail.startswith("detached"):
+        return f"{debug.run_detail}; {key} starts another run"
     return f"the program has ended; {key} runs it again"
 
 

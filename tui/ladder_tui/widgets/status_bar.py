@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.state import DebugState, Run
-from ladder_tui.actions import ACTIONS, Action, key_label, why_not
+from ladder_tui.actions import ACTIONS, Action, Need, key_label, why_not
 from ladder_tui.widgets.line_view import Hit, LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
@@ -229,7 +229,8 @@ class StatusBar(LineView, can_focus=False):
         startable = debug is not None and debug.control.startable
         typing, focused = self._typing, self.screen.focused
         kept = isinstance(focused, LineView) and focused.keeps_interrupt
-        key = (run, able, startable, self.scope, state.report is None, typing, kept)
+        empty = isinstance(focused, LineView) and not focused.row_count
+        key = (run, able, startable, self.scope, state.report is None, typing, kept, empty)
         if self._offered[0] != key:
             offered = [
                 action
@@ -239,6 +240,7 @@ class StatusBar(LineView, can_focus=False):
                 and not (action is _INTERRUPT and kept)
                 and action.scope in (self.scope, "workspace")
                 and (action.key_in_text if typing else action.scope != "console")
+                and not (empty and action.needs & Need.ROW)
                 and not why_not(action, state, debug)
             ]
             stepping = run is Run.STOPPED and self.scope in ("source", "")
