@@ -107,6 +107,9 @@ def test_why_not_says_why() -> None:
     assert why_not(step, state, stopped) == ""
     ended = replace(stopped, run=Run.EXITED, run_detail="exited with 0")
     assert why_not(step, state, ended) == "the program has ended; c runs it again"
+    # What was let go runs on.
+    let_go = replace(ended, run_detail="detached from process 4711")
+    assert why_not(step, state, let_go) == "detached from process 4711; c starts another run"
     assert why_not(step, state, replace(ended, run_detail=NOT_STARTED)) == "the program does not run yet; c runs it"
     assert why_not(step, state, replace(stopped, run=Run.DEAD)) == "the engine is gone; c starts it again"
     assert why_not(step, state, replace(stopped, run=Run.STARTING)) == "it is only just starting"
