@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -188,11 +189,32 @@ async def test_a_new_reading_keeps_the_selected_process(picker: Any, monkeypatch
         while len(commands(view)) < 9:
             await view.pilot.pause(0.01)
         assert view.app.screen.list.selected == TRAIN
-        # It ends: the cursor stays where it is, on another.
-        listed.readings = [young]
-        while len(commands(view)) != 5:
+
+
+async def test_no_other_process_takes_the_place_of_one_that_ends(
+    picker: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Enter, pressed in the moment in which it ends, attaches to nothing; nor to a later process of its number."""
+    monkeypatch.setattr(processes, "REFRESH", 0.01)
+    again = replace(TRAIN, command="another", started=NOW)
+    listed = Listed(ALL)
+    async with picker(listed) as view:
+        await view.press("down")
+        shown = view.app.screen.list
+        listed.readings = [(SERVE, THEIRS, again)]
+        while "another" not in commands(view):
             await view.pilot.pause(0.01)
-        assert view.app.screen.list.selected in young
+        assert commands(view) == ["another", SERVE.command, TRAIN.command, THEIRS.command]
+        assert shown.selected.command == TRAIN.command
+        assert "it has ended" in view.text()
+        await view.press("enter")
+        await checked(view)
+        assert "cannot attach to 300: it has ended" in view.text()
+        assert view.answers == []
+        await view.press("up")
+        while TRAIN.command in commands(view):
+            await view.pilot.pause(0.01)
+        assert shown.selected == SERVE
 
 
 async def test_hostile_commands_are_content(picker: Any) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import events
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 REFRESH = 2.0
 """Seconds between two looks at the processes."""
 
+_ENDED = "it has ended"
+
 
 class Reader(Protocol):
     """Where the list comes from; called on a thread of its own."""
@@ -43,6 +46,11 @@ class Reader(Protocol):
         """Let go of what was opened for it."""
 
 
+def _key(process: RunningProcess) -> tuple[int, float]:
+    """What tells a process from a later one of the same id."""
+    return process.pid, process.started
+
+
 class ProcessRows(LineView):
     """The list itself; letters filter, arrows move."""
 
@@ -55,14 +63,14 @@ class ProcessRows(LineView):
         self._editor = LineEditor()
         self._all: tuple[RunningProcess, ...] | None = None
         self._shown: list[RunningProcess] = []
-        self._selected: int | None = None
+        self._selected: RunningProcess | None = None
         self.order = Order.NEWEST
         self.gpus = False
         self.moved: Callable[[], None] = lambda: None
         self.pressed: Callable[[], None] = lambda: None
 
     def take(self, processes: tuple[RunningProcess, ...], *, gpus: bool) -> None:
-        """Show another reading; the selected process stays selected."""
+        """Show another reading; the selected process stays selected, also where it has ended meanwhile."""
         self._all, self.gpus = processes, gpus
         self._lay_out()
 
@@ -72,10 +80,20 @@ class ProcessRows(LineView):
         return self._shown[self.cursor - 1] if 0 < self.cursor <= len(self._shown) else None
 
     def _lay_out(self) -> None:
-        self._shown = ordered(matching(self._all or (), self._editor.text), self.order, os.geteuid())
-        places = {process.pid: number for number, process in enumerate(self._shown, 1)}
-        if self._selected is not None and self._selected in places:
-            self.cursor = places[self._selected]
+        everyone, kept = self._all or (), self._selected
+        gone = kept is not None and all(_key(each) != _key(kept) for each in everyone)
+        if kept is not None and gone:
+            # Another process must not slide under the key that is about to be pressed.
+            everyone = (*everyone, kept)
+        self._shown = ordered(matching(everyone, self._editor.text), self.order, os.geteuid())
+        places = {_key(process): number for number, process in enumerate(self._shown)}
+        place = places.get(_key(kept)) if kept is not None else None
+        if kept is not None and place is not None:
+            self.cursor = place + 1
+            if gone:
+                self._shown[place] = replace(kept, state="X", obstacle=_ENDED, remedy="")
+            else:
+                self._selected = self._shown[place]
         else:
             self.cursor = min(max(self.cursor, 1), len(self._shown))
             self._remember()
@@ -83,8 +101,8 @@ class ProcessRows(LineView):
         self.moved()
 
     def _remember(self) -> None:
-        process = self.selected
-        self._selected = process.pid if process is not None else None
+        if self.selected is None or self._selected is None or _key(self.selected) != _key(self._selected):
+            self._selected = self.selected
 
     # What is drawn ---------------------------------------------------------------------------------------------
 
@@ -257,7 +275,9 @@ class ProcessScreen(Screen[int]):
         self.notice_line.show(Notice(text, severity))
 
     def _choose(self, process: RunningProcess) -> None:
-        if self._checking is None or self._checking.done():
+        if process.obstacle == _ENDED:
+            self.say(f"cannot attach to {process.pid}: {_ENDED}", "warning")
+        elif self._checking is None or self._checking.done():
             self._checking = asyncio.get_running_loop().create_task(self._take(process.pid))
 
     async def _take(self, pid: int) -> None:
