@@ -212,6 +212,9 @@ class Spoken:
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         """Nothing is shown."""
 
+    def forget_input(self, channel: Channel) -> None:
+        """Nothing was sent."""
+
     async def close(self) -> None:
         """Nothing is open."""
 

@@ -53,6 +53,9 @@ class PlayedTransport:
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         pass
 
+    def forget_input(self, channel: Channel) -> None:
+        pass
+
     async def close(self) -> None:
         self.dies(0)
 

@@ -161,6 +161,17 @@ async def test_a_new_run_begins_on_a_line_of_its_own(start, compiled) -> None:
     assert b"".join(told.state.program).count(b"\n") == lines
 
 
+async def test_a_new_run_reads_nothing_that_was_typed_to_the_one_before(start, compiled) -> None:
+    told = await start(compiled("reader"), "main")
+    told.session.type_to_program(b"stale\n")
+    await told.until(lambda: b"stale" in b"".join(told.state.program))
+    await told.go(StepKind.RUN)
+    await told.session.resume(StepKind.CONTINUE)
+    told.session.type_to_program(b"fresh\n")
+    await told.until(lambda: b"heard fresh" in b"".join(told.state.program))
+    assert b"heard stale" not in b"".join(told.state.program)
+
+
 async def test_the_console_moves_the_screen(start, compiled) -> None:
     told = await start(compiled("steps"), "add")
     await told.session.console("up")

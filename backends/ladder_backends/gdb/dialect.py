@@ -89,6 +89,7 @@ class GdbDialect(Debugger):
         self.provenance = provenance
         self._make_transport = transport
         self._mi: MiSession | None = None
+        self._ran = False
         self._starting: asyncio.Lock = asyncio.Lock()
         self._ready = False
         self._listener: Listener | None = None
@@ -292,6 +293,10 @@ class GdbDialect(Debugger):
         """Let the target run."""
         if kind.anew:
             await self.setting.renew()
+            if self._ran and self._mi is not None:
+                # What was typed to the run before is none of this one's.
+                self._mi.forget_input(Channel.PROGRAM)
+            self._ran = True
         await self._running.resume(kind, location)
 
     async def run(self, command: str) -> None:

@@ -158,6 +158,14 @@ class PtyTransport:
             with contextlib.suppress(OSError):
                 fcntl.ioctl(terminal.master, termios.TIOCSWINSZ, size)
 
+    def forget_input(self, channel: Channel) -> None:
+        """Drop what was sent and not read yet; see `Transport.forget_input`."""
+        terminal = self._terminals.get(channel)
+        if terminal is not None:
+            terminal.unwritten.clear()
+            with contextlib.suppress(OSError, termios.error):
+                termios.tcflush(terminal.slave, termios.TCIFLUSH)
+
     def abandon(self) -> None:
         """SIGKILL to the engine; see `Transport.abandon`."""
         if self._process is not None and self._process.returncode is None:

@@ -197,6 +197,10 @@ class MiSession:
         """Tell a channel's terminal its size."""
         self._transport.resize(channel, columns, rows)
 
+    def forget_input(self, channel: Channel) -> None:
+        """Drop what was sent to a channel's terminal and not read yet."""
+        self._transport.forget_input(channel)
+
     def interrupt(self) -> None:
         """Interrupt the engine's own work."""
         self._transport.interrupt()

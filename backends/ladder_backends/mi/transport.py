@@ -72,6 +72,9 @@ class Transport(Protocol):
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         """Set the size of a channel's terminal."""
 
+    def forget_input(self, channel: Channel) -> None:
+        """Drop what was sent to a channel's terminal and not read yet."""
+
     def keep_program(self) -> None:
         """The program lives on without the engine: its terminal outlives this transport."""
 

@@ -95,6 +95,10 @@ class Recorder:
         """Pass a size on; it is not recorded."""
         self._inner.resize(channel, columns, rows)
 
+    def forget_input(self, channel: Channel) -> None:
+        """Pass it on; it is not recorded."""
+        self._inner.forget_input(channel)
+
     def abandon(self) -> None:
         """Pass it on."""
         self._inner.abandon()

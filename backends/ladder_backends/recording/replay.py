@@ -101,6 +101,9 @@ class ReplayTransport:
     def resize(self, channel: Channel, columns: int, rows: int) -> None:
         """A recording has no size."""
 
+    def forget_input(self, channel: Channel) -> None:
+        """Nothing reads what is sent to a recording."""
+
     def abandon(self) -> None:
         """A recording is never stuck."""
 
