@@ -225,3 +225,9 @@ def test_a_hostile_memory_image_is_bounded(tree: ProcTree, auxv: bytes) -> None:
         5, auxv=auxv, mem=b"\xff" * 8192, maps="garbage\n0-1 r--p 0 0:0 1 /a/lib\\012x.so\n0-1 r 0 0 1 [heap]\n"
     )
     assert loaded_objects(5, tree.files).libraries == ("/a/lib\nx.so",)
+
+
+def test_a_library_may_be_called_like_an_escape(tree: ProcTree) -> None:
+    tree.add("self")
+    tree.add(5, maps="0-1 r--p 0 0:0 1 /a/lib\\899.so\n0-1 r--p 0 0:0 1 /a/lib\\101.so\n")
+    assert loaded_objects(5, tree.files).libraries == ("/a/lib\\899.so", "/a/lib\\101.so")

@@ -7,7 +7,6 @@ it runs: debuggers look libraries up by these, not by the paths of `/proc/PID/ma
 from __future__ import annotations
 
 import os
-import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +24,8 @@ _DT_DEBUG = 21
 _MOST_HEADERS = 256
 _DYNAMIC = 64 << 10
 _GONE = " (deleted)"
-_ESCAPE = re.compile(r"\\(\d{3})")
+_LINE_END = r"\012"
+"""How the kernel writes the one character that it escapes in the paths of `maps`."""
 
 _HEADER = struct.Struct("<IIQQQQQQ")
 _PAIR = struct.Struct("<QQ")
@@ -102,7 +102,7 @@ def _mapped(raw: bytes) -> list[tuple[int, int, str, bool]]:
         if len(fields) < 6 or not fields[5].startswith("/"):
             continue
         start, _, end = fields[0].partition("-")
-        path = _ESCAPE.sub(lambda match: chr(int(match[1], 8)), fields[5])
+        path = fields[5].replace(_LINE_END, "\n")
         try:
             rows.append((int(start, 16), int(end, 16), path.removesuffix(_GONE), path.endswith(_GONE)))
         except ValueError:

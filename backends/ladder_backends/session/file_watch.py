@@ -157,7 +157,7 @@ def _kinds(mounts: str, folders: Iterable[str]) -> list[str]:
         fields = before.split()
         if len(fields) > 4 and after:
             # A blank in a path is written as an octal number.
-            mount = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), fields[4])
+            mount = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), fields[4])
             kinds[mount] = after.split()[0]
     return [kinds.get(_mount_of(os.path.realpath(folder), kinds), "") for folder in folders]
 
