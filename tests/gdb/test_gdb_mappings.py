@@ -79,3 +79,11 @@ async def test_of_a_core_too(watched, closed, tmp_path) -> None:
         assert window.frames[1].image_offset.startswith("libclosed.so+0x1")
     finally:
         await other.close()
+
+
+async def test_code_that_was_made_at_run_time_is_in_no_file(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("made_code")))
+    await watched.debugger.resume(StepKind.RUN)
+    await watched.next(TargetStopped)
+    frame = (await watched.debugger.frames(0, 10)).frames[0]
+    assert (frame.function, frame.image_offset) == ("??", "")

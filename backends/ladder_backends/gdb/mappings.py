@@ -16,10 +16,11 @@ from ladder_backends.text import clean_line
 NAMELESS = "??"
 """What gdb calls a function that has no symbol."""
 
-# "  0x7ffff7fbb000  0x7ffff7fbc000  0x1000  0x0  r--p  /opt/lib/libclosed.so"; a core's have no permissions.
+# "  0x7ffff7fbb000  0x7ffff7fbc000  0x1000  0x0  r--p  /opt/lib/libclosed.so"; a core's have no permissions, and
+# memory that belongs to no file has no name behind them.
 _NUMBER = r"0x[0-9a-f]+"
 _ROW = re.compile(
-    rf"\s*(?P<start>{_NUMBER})\s+(?P<end>{_NUMBER})\s+{_NUMBER}\s+{_NUMBER}\s+(?:[-rwxsp]{{4}}\s+)?(?P<file>\S.*)$"
+    rf"\s*(?P<start>{_NUMBER})\s+(?P<end>{_NUMBER})\s+{_NUMBER}\s+{_NUMBER}\s+(?:[-rwxsp]{{4}}(?:\s+|$))?+(?P<file>\S.*)$"
 )
 
 
