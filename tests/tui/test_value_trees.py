@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from textual.events import Paste
 
 from ladder_backends.debugger.facets.values import CALLS, Form, Look, Values, Wanted
 from ladder_backends.errors import CommandFailed, NotRecorded
@@ -159,12 +160,25 @@ async def test_a_value_is_set_over_the_old_one(trees: Any, show: Any) -> None:
         await view.press("w", "v", "end", "equals_sign")
         assert "count = 7" in view.text()
         await view.press("8", "enter")
-        assert ("assign", "count", "78") in trees.active.asked
+        assert ("assign", "count", "8") in trees.active.asked
         assert ("look_again",) in trees.active.asked
         await trees.active.values.look_again()
         trees.active.tell(Change.VARIABLES)
         await view.settle()
         assert any("•" in line and "count" in line for line in pane(view))
+
+
+async def test_an_old_value_is_kept_where_it_is_edited(trees: Any, show: Any) -> None:
+    async with show(trees) as view:
+        await view.press("w", "v", "end", "equals_sign", "home", "1", "end", "8", "enter")
+        assert ("assign", "count", "178") in trees.active.asked
+        # Enter alone sets what is there; what is pasted takes its place.
+        await view.press("equals_sign", "enter")
+        assert ("assign", "count", "7") in trees.active.asked
+        await view.press("equals_sign")
+        view.app.workspace.prompt.on_paste(Paste("99\n"))
+        await view.press("enter")
+        assert ("assign", "count", "99") in trees.active.asked
 
 
 async def test_a_refusal_is_one_line(trees: Any, show: Any) -> None:

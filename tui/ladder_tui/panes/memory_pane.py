@@ -346,7 +346,7 @@ class MemoryPane(Pane):
 
         raw = byte_range(self._memory, address, kind.size)
         initial = "" if None in raw else kind.text(raw, little=little)
-        self.ladder_app.workspace.prompt.ask(f"{address:#x} {kind.name} =", give, initial=initial)
+        self.ladder_app.workspace.prompt.ask(f"{address:#x} {kind.name} =", give, initial=initial, typed_over=True)
 
     def ask_place(self) -> bool:
         """Ask for an address or expression to show."""

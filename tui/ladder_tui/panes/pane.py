@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.text import clean_line
 from ladder_tui.actions import key_of, runs_no_more
 from ladder_tui.panes import PANES
 from ladder_tui.widgets.line_view import LineView, Title
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette
+
+_SHOWN_COPY = 60
+"""Characters of what was copied that are repeated."""
 
 
 class Pane(LineView):
@@ -107,6 +111,14 @@ class Pane(LineView):
     def ask_place(self) -> bool:
         """Ask for a place of this pane's own kind to go to; False where a line of source is meant."""
         return False
+
+    def action_copy(self) -> None:
+        """Copy the selected row, and say what was copied: the terminal tells nothing of it."""
+        super().action_copy()
+        if self.row_count:
+            text = clean_line(self.copy_text(self.cursor)).strip()
+            shown = text if len(text) <= _SHOWN_COPY else text[: _SHOWN_COPY - 1] + "…"
+            self.ladder_app.say(f"copied: {shown}" if shown else "copied an empty line")
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Look at the state again; called in the loop turn of the change, only while visible."""

@@ -166,7 +166,9 @@ class RegistersPane(Pane):
                 self.work(session.machine.registers.write(name, text.strip()))
 
         initial = line.value if _ADDRESS.fullmatch(line.value) or line.value.lstrip("-").isdecimal() else ""
-        self.ladder_app.workspace.prompt.ask(f"{name} =", give, initial=initial, placeholder="an expression")
+        self.ladder_app.workspace.prompt.ask(
+            f"{name} =", give, initial=initial, placeholder="an expression", typed_over=True
+        )
 
 
 def _note_style(note: str) -> str:

@@ -247,7 +247,11 @@ class VariablesPane(Pane):
                 self.work(values.assign(row, text.strip()))
 
         self.ladder_app.workspace.prompt.ask(
-            f"{row.variable.name} =", assign, initial=prefill(row.variable.value), placeholder="an expression"
+            f"{row.variable.name} =",
+            assign,
+            initial=prefill(row.variable.value),
+            placeholder="an expression",
+            typed_over=True,
         )
 
     def action_form(self) -> None:

@@ -9,7 +9,7 @@ from textual import events
 from textual.widget import Widget
 
 from ladder_backends.text import clean_line
-from ladder_tui.widgets.line_editor import LineEditor
+from ladder_tui.widgets.line_editor import EDITOR_KEYS, LineEditor
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
@@ -31,6 +31,7 @@ class Prompt(LineView):
         self._editor = LineEditor()
         self._label = ""
         self._placeholder = ""
+        self._offered = False
         self._give: Callable[[str], None] | None = None
         self._back: Widget | None = None
 
@@ -43,6 +44,8 @@ class Prompt(LineView):
         """Label, text with the cursor in it, or what could be typed."""
         text, at = self._editor.text, self._editor.position
         label = Cell(f" {self._label} ", "prompt")
+        if self._offered:
+            return Row((label, Cell(text, "rung-active")))
         if not text:
             return Row(
                 (label, Cell(self._placeholder[:1] or " ", "rung-active"), Cell(self._placeholder[1:], "muted"))
@@ -54,7 +57,15 @@ class Prompt(LineView):
         after = text[at + 1 : start + room]
         return Row((label, Cell(text[start:at], "input"), Cell(under, "rung-active"), Cell(after, "input")))
 
-    def ask(self, label: str, give: Callable[[str], None], *, initial: str = "", placeholder: str = "") -> None:
+    def ask(
+        self,
+        label: str,
+        give: Callable[[str], None],
+        *,
+        initial: str = "",
+        placeholder: str = "",
+        typed_over: bool = False,
+    ) -> None:
         """Show the line and take the focus.
 
         Args:
@@ -62,8 +73,10 @@ class Prompt(LineView):
             give: Called with the text when Enter is pressed.
             initial: Text to start from.
             placeholder: What to write, shown while nothing is.
+            typed_over: The first character that is typed takes the place of `initial`; an editor's key keeps it.
         """
         self._label, self._give, self._placeholder = label, give, placeholder
+        self._offered = typed_over and bool(initial)
         self._editor.set(initial)
         self._back = self.screen.focused
         self.display = True
@@ -98,11 +111,19 @@ class Prompt(LineView):
                 give(text)
         elif event.key in ("escape", "ctrl+g", "ctrl+c"):
             self.close()
-        elif self._editor.press(event.key, event.character):
+        else:
+            self._take_offer(typed=event.key not in EDITOR_KEYS and event.is_printable)
+            self._editor.press(event.key, event.character)
             self.update()
 
     def on_paste(self, event: events.Paste) -> None:
         """The first line of what is pasted."""
         event.stop()
+        self._take_offer(typed=True)
         self._editor.insert(clean_line(event.text.split("\n", 1)[0]))
         self.update()
+
+    def _take_offer(self, *, typed: bool) -> None:
+        if self._offered and typed:
+            self._editor.set("")
+        self._offered = False
