@@ -14,7 +14,8 @@ import pytest
 from ladder_backends.debugger import CoreTarget
 from ladder_backends.gdb import core_program
 from ladder_backends.gdb.core_program import choose_program, find_program, library_faults
-from ladder_backends.images.host_core import HostCore, MappedFile, read_build_id, read_host_core
+from ladder_backends.images.build_id import read_build_id
+from ladder_backends.images.host_core import HostCore, MappedFile, read_host_core
 from ladder_backends.model.events import EngineNotice, TargetStopped
 
 

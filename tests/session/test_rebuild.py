@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
-from ladder_backends.images.build_id import build_id, is_whole
+from ladder_backends.images.build_id import is_whole, read_build_id
 from ladder_backends.session.file_watch import FileWatch, _kinds
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.moved_lines import line_now
@@ -294,13 +294,13 @@ def test_lines_are_found_by_text_and_neighbours() -> None:
 
 def test_whole_programs_and_their_ids(project: Project, tmp_path: Path) -> None:
     assert is_whole(project.program)
-    identity = build_id(project.program)
+    identity = read_build_id(project.program)
     assert len(identity) >= 16
     cut = tmp_path / "cut"
     for length in (0, 10, 40, 100, 5_000):
         cut.write_bytes(project.program.read_bytes()[:length])
         cut.chmod(0o755)
         assert not is_whole(cut)
-        assert build_id(cut) in ("", identity)
+        assert read_build_id(cut) in ("", identity)
     assert not is_whole(tmp_path / "missing")
-    assert build_id(tmp_path / "missing") == ""
+    assert read_build_id(tmp_path / "missing") == ""

@@ -1,17 +1,31 @@
-"""Whether a program's file is whole, and which build it is."""
+"""Which build an image is, and whether a program's file is whole.
+
+Format of the notes: System V ABI, chapter 5; binutils for `NT_GNU_BUILD_ID`.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 
-from ladder_backends.images.elf import ELF_MAGIC, HEADER_SIZE, ElfInvalid, read_header, read_segments
+from ladder_backends.images.elf import (
+    ELF_MAGIC,
+    HEADER_SIZE,
+    PT_LOAD,
+    PT_NOTE,
+    ElfInvalid,
+    Reader,
+    read_header,
+    read_segments,
+    segments_in,
+)
 
-_PT_NOTE = 4
 _NT_GNU_BUILD_ID = 3
-_LONGEST_NOTES = 1 << 16
+_NOTES = 16 << 10
+_SEGMENTS = 64
 _NOTE = struct.Struct("<III")
 
 
@@ -35,28 +49,57 @@ def is_whole(program: Path) -> bool:
         return False
 
 
-def build_id(program: Path) -> str:
-    """The build id that a linker put into a file, in hexadecimal digits; empty where there is none."""
+def read_build_id(file: Path) -> str:
+    """Build id of an ELF file, in hex digits; empty where it has none or cannot be read."""
     try:
-        with program.open("rb") as file:
-            for segment in read_segments(file):
-                if segment.type == _PT_NOTE:
-                    notes = os.pread(file.fileno(), min(segment.size, _LONGEST_NOTES), segment.offset)
-                    found = _gnu_build_id(notes)
-                    if found:
-                        return found
-    except OSError:
-        pass
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return ""
+    try:
+        return build_id_in(lambda offset, size: os.pread(descriptor, size, offset), by_address=False)
+    except (OSError, struct.error, OverflowError, ElfInvalid):
+        return ""
+    finally:
+        os.close(descriptor)
+
+
+def build_id_in(read: Reader, *, by_address: bool) -> str:
+    """Build id of an image, in hex digits; empty where it has none.
+
+    Args:
+        read: Gives its bytes.
+        by_address: It lies in memory as it was mapped, not as in its file.
+
+    Raises:
+        ElfInvalid, struct.error, OverflowError: It is not ELF, or contradicts itself.
+    """
+    segments = segments_in(read, _SEGMENTS)
+    base = base_of(read)
+    for segment in segments:
+        if segment.type != PT_NOTE:
+            continue
+        at = segment.address - base if by_address else segment.offset
+        for kind, content in notes_in(read(at, min(segment.size, _NOTES)), b"GNU"):
+            if kind == _NT_GNU_BUILD_ID and content:
+                return content.hex()
     return ""
 
 
-def _gnu_build_id(notes: bytes) -> str:
+def base_of(read: Reader) -> int:
+    """The address that an image gives its first byte; raises as `build_id_in` does."""
+    segments = segments_in(read, _SEGMENTS)
+    return next((segment.address - segment.offset for segment in segments if segment.type == PT_LOAD), 0)
+
+
+def notes_in(raw: bytes, owner: bytes) -> Iterator[tuple[int, bytes]]:
+    """Type and content of each note of an owner, up to one that is cut short."""
     position = 0
-    while position + _NOTE.size <= len(notes):
-        name_size, size, kind = _NOTE.unpack_from(notes, position)
+    while position + _NOTE.size <= len(raw):
+        name_size, size, kind = _NOTE.unpack_from(raw, position)
         name_at = position + _NOTE.size
-        at = name_at + (name_size + 3 & ~3)
-        if kind == _NT_GNU_BUILD_ID and notes[name_at : name_at + name_size] == b"GNU\0":
-            return notes[at : at + size].hex()
-        position = at + (size + 3 & ~3)
-    return ""
+        at = name_at + (name_size + 3) // 4 * 4
+        if at + size > len(raw):
+            return
+        if raw[name_at : name_at + name_size].rstrip(b"\0") == owner:
+            yield kind, raw[at : at + size]
+        position = at + (size + 3) // 4 * 4

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 
 ELF_MAGIC = b"\x7fELF"
 HEADER_SIZE = 64
@@ -31,6 +31,7 @@ SHT_DYNSYM = 11
 
 PT_LOAD = 1
 PT_INTERP = 3
+PT_NOTE = 4
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -41,6 +42,7 @@ _DT_NEEDED = 1
 _SHN_XINDEX = 0xFFFF
 _LONGEST_NAME = 65536
 _FARTHEST = 1 << 40
+_MOST_SEGMENTS = 0xFFFE
 
 
 class ElfInvalid(ValueError):
@@ -92,27 +94,41 @@ def read_header(head: bytes) -> ElfHeader:
 
 
 class Segment(NamedTuple):
-    """A program header: its type, and where in the file its bytes are."""
+    """A program header: its type, where in the file its bytes are, and at which address they are mapped."""
 
     type: int
     offset: int
     size: int
+    address: int
 
 
-def read_segments(file: BinaryIO) -> tuple[Segment, ...]:
-    """The program headers of an open file as far as they are there; none where it is not ELF as it is read here."""
-    head = os.pread(file.fileno(), HEADER_SIZE, 0)
-    try:
-        read_header(head)
-    except ElfInvalid:
-        return ()
+Reader: TypeAlias = Callable[[int, int], bytes]
+"""Gives the bytes of an image at an offset, or at most so many as are there."""
+
+
+def segments_in(read: Reader, most: int = _MOST_SEGMENTS) -> tuple[Segment, ...]:
+    """The first `most` program headers of an image, as far as they are there.
+
+    Raises:
+        ElfInvalid: It is not ELF as it is read here.
+    """
+    head = read(0, HEADER_SIZE)
+    read_header(head)
     (offset,) = struct.unpack_from("<Q", head, 32)
     size, count = struct.unpack_from("<HH", head, 54)
     if size != _SEGMENT.size or offset > _FARTHEST:
         return ()
-    table = os.pread(file.fileno(), size * count, offset)
+    table = read(offset, size * min(count, most))
     rows = _SEGMENT.iter_unpack(table[: len(table) // size * size])
-    return tuple(Segment(row[0], row[2], row[5]) for row in rows)
+    return tuple(Segment(row[0], row[2], row[5], row[3]) for row in rows)
+
+
+def read_segments(file: BinaryIO) -> tuple[Segment, ...]:
+    """The program headers of an open file as far as they are there; none where it is not ELF as it is read here."""
+    try:
+        return segments_in(lambda offset, size: os.pread(file.fileno(), size, offset))
+    except ElfInvalid:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

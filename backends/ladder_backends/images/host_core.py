@@ -1,7 +1,7 @@
 """Host core files: which program crashed and which files it had mapped, with their build ids.
 
 Formats: System V ABI, chapter 5 (program headers and notes); Linux `fs/binfmt_elf.c` for the notes `NT_AUXV` and
-`NT_FILE`; binutils for `NT_GNU_BUILD_ID`. Only 64-bit little-endian files are read.
+`NT_FILE`. Only 64-bit little-endian files are read.
 """
 
 from __future__ import annotations
@@ -9,41 +9,33 @@ from __future__ import annotations
 import bisect
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from ladder_backends.images.elf import ELF_MAGIC, ET_CORE, HEADER_SIZE, PT_LOAD, ElfInvalid, read_header
+from ladder_backends.images.build_id import base_of, build_id_in, notes_in
+from ladder_backends.images.elf import (
+    ELF_MAGIC,
+    ET_CORE,
+    HEADER_SIZE,
+    PT_LOAD,
+    PT_NOTE,
+    ElfInvalid,
+    Reader,
+    read_header,
+    segments_in,
+)
 
 MOST_FILES = 20_000
 """Mapped files of a core that are looked at."""
 
-_PT_NOTE = 4
-_NT_AUXV, _NT_FILE, _NT_GNU_BUILD_ID = 6, 0x46494C45, 3
+_NT_AUXV, _NT_FILE = 6, 0x46494C45
 _AT_PHDR, _AT_ENTRY, _AT_EXECFN = 3, 9, 31
 _NOTES = 64 << 20
-_MOST_SEGMENTS = 0xFFFE
-_MOST_OWN_SEGMENTS = 64
-_OWN_NOTES = 16 << 10
 _LONGEST_PATH = 4096
 
-_SEGMENT = struct.Struct("<IIQQQQQQ")
-_NOTE = struct.Struct("<III")
 _PAIR = struct.Struct("<QQ")
 _RANGE = struct.Struct("<QQQ")
-
-_Read = Callable[[int, int], bytes]
-
-
-class _Loaded(NamedTuple):
-    """A program header: type, file offset, address, bytes in the file, bytes in memory."""
-
-    type: int
-    offset: int
-    address: int
-    file_size: int
-    memory_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,29 +85,15 @@ def read_host_core(core: Path) -> HostCore:
         os.close(descriptor)
 
 
-def read_build_id(file: Path) -> str:
-    """Build id of an ELF file, in hex digits; empty where it has none or cannot be read."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, ValueError):
-        return ""
-    try:
-        return _build_id(lambda offset, size: os.pread(descriptor, size, offset), by_address=False)
-    except (OSError, struct.error, OverflowError, ElfInvalid):
-        return ""
-    finally:
-        os.close(descriptor)
-
-
-def _read(read: _Read) -> HostCore:
-    segments = _segments(read, _MOST_SEGMENTS)
+def _read(read: Reader) -> HostCore:
+    segments = segments_in(read)
     if read_header(read(0, HEADER_SIZE)).kind != ET_CORE:
         return HostCore()
     told: dict[int, int] = {}
     files: list[tuple[int, int, int, str]] = []
     for segment in segments:
-        if segment.type == _PT_NOTE:
-            for kind, content in _notes(read(segment.offset, min(segment.file_size, _NOTES))):
+        if segment.type == PT_NOTE:
+            for kind, content in notes_in(read(segment.offset, min(segment.size, _NOTES)), b"CORE"):
                 if kind == _NT_AUXV and not told:
                     told = dict(_PAIR.iter_unpack(content[: len(content) // 16 * 16]))
                 elif kind == _NT_FILE and not files:
@@ -128,7 +106,7 @@ def _read(read: _Read) -> HostCore:
         if index < 0:
             return b""
         load, inside = loads[index], address - starts[index]
-        return read(load.offset + inside, min(size, load.file_size - inside)) if inside < load.file_size else b""
+        return read(load.offset + inside, min(size, load.size - inside)) if inside < load.size else b""
 
     firsts = _first_mappings(files)
     program_at = next((told[key] for key in (_AT_ENTRY, _AT_PHDR) if key in told), 0)
@@ -138,7 +116,7 @@ def _read(read: _Read) -> HostCore:
         if memory(start, 4) == ELF_MAGIC:
             mapped = _Mapping(memory, start)
             try:
-                build_id = _build_id(mapped.read, by_address=True)
+                build_id = build_id_in(mapped.read, by_address=True)
             except (struct.error, OverflowError, ElfInvalid):
                 build_id = ""
             found.append(MappedFile(path, start, build_id))
@@ -149,64 +127,19 @@ def _read(read: _Read) -> HostCore:
     libraries = tuple(sorted((one for one in found if one is not own), key=lambda one: one.start))
     if own is None:
         return HostCore(program, "", libraries)
-    return HostCore(program, own.build_id, libraries, own.start - _base(_Mapping(memory, own.start).read))
+    return HostCore(program, own.build_id, libraries, own.start - base_of(_Mapping(memory, own.start).read))
 
 
 class _Mapping:
     """An image as it lies in memory, read by offset from its first byte."""
 
-    def __init__(self, memory: _Read, start: int) -> None:
+    def __init__(self, memory: Reader, start: int) -> None:
         self._memory = memory
         self._start = start
 
     def read(self, offset: int, size: int) -> bytes:
         """The bytes there, as far as they are in the core."""
         return self._memory(self._start + offset, size)
-
-
-def _segments(read: _Read, most: int) -> list[_Loaded]:
-    head = read(0, HEADER_SIZE)
-    read_header(head)
-    (offset,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    if size != _SEGMENT.size:
-        return []
-    table = read(offset, size * min(count, most))
-    rows = _SEGMENT.iter_unpack(table[: len(table) // size * size])
-    return [_Loaded(row[0], row[2], row[3], row[5], row[6]) for row in rows]
-
-
-def _base(read: _Read) -> int:
-    """The address that an image gives its first byte."""
-    segments = _segments(read, _MOST_OWN_SEGMENTS)
-    return next((segment.address - segment.offset for segment in segments if segment.type == PT_LOAD), 0)
-
-
-def _build_id(read: _Read, *, by_address: bool) -> str:
-    """Build id of an image; `by_address` where it lies in memory as it was mapped."""
-    segments = _segments(read, _MOST_OWN_SEGMENTS)
-    base = _base(read)
-    for segment in segments:
-        if segment.type != _PT_NOTE:
-            continue
-        at = segment.address - base if by_address else segment.offset
-        for kind, content in _notes(read(at, min(segment.file_size, _OWN_NOTES)), b"GNU"):
-            if kind == _NT_GNU_BUILD_ID and content:
-                return content.hex()
-    return ""
-
-
-def _notes(raw: bytes, owner: bytes = b"CORE") -> Iterator[tuple[int, bytes]]:
-    position = 0
-    while position + _NOTE.size <= len(raw):
-        name_size, size, kind = _NOTE.unpack_from(raw, position)
-        name_at = position + _NOTE.size
-        at = name_at + (name_size + 3) // 4 * 4
-        if at + size > len(raw):
-            return
-        if raw[name_at : name_at + name_size].rstrip(b"\0") == owner:
-            yield kind, raw[at : at + size]
-        position = at + (size + 3) // 4 * 4
 
 
 def _file_rows(content: bytes) -> Iterator[tuple[int, int, int, str]]:

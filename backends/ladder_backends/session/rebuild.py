@@ -14,7 +14,7 @@ from pathlib import Path
 from ladder_backends.debugger.contract import Debugger
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import LadderError
-from ladder_backends.images.build_id import build_id, is_whole
+from ladder_backends.images.build_id import is_whole, read_build_id
 from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetRunning
 from ladder_backends.session.build_state import FileStamp, stamp_of
 from ladder_backends.session.file_watch import FileWatch
@@ -110,7 +110,7 @@ class Rebuild:
         build = self._state.build
         assert build.program is not None
         build.loaded, build.rebuilt = stamp or stamp_of(build.program), False
-        self._id = build_id(build.program)
+        self._id = read_build_id(build.program)
         if build.loaded is not None:
             self.built(build.loaded.changed / 1e9)
         self._notifier.tell(Change.SOURCE)
@@ -195,7 +195,7 @@ class Rebuild:
             return
         await asyncio.sleep(SETTLED_AFTER)
         again, whole, identity = await asyncio.to_thread(
-            lambda program: (stamp_of(program), is_whole(program), build_id(program)), build.program
+            lambda program: (stamp_of(program), is_whole(program), read_build_id(program)), build.program
         )
         if again != stamp or not whole:
             # It is still being written: what is written last is told again, or it is half a file that stays one.
