@@ -12,13 +12,16 @@ import pytest
 from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.events import TargetExited, TargetRunning
+from ladder_backends.model.launch import LaunchSettings
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.follower import Follower
 from ladder_backends.session.intents import IntentStore
+from ladder_backends.session.launch_store import LaunchStore
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import LINE_LENGTH, PROGRAM_BYTES, OutputLog
 from ladder_backends.session.state import CONSOLE_LINES, Change, DebugState, Run
 from ladder_backends.session.value_changes import ValueChanges
+from ladder_backends.session.watch_store import WatchStore
 
 
 def window(**values: str) -> VariableWindow:
@@ -159,6 +162,15 @@ class TestIntents:
         assert IntentStore(link).load() == [BreakpointIntent(1, "a.c:1", "x > 1", enabled=False)]
         assert IntentStore(tmp_path / "other").load() == []
         assert json.loads(store.file.read_text())["program"] == str(program)
+
+    def test_what_is_kept_is_nobody_elses_business(self, program: Path) -> None:
+        store, watches, launch = IntentStore(program), WatchStore(program), LaunchStore(program)
+        store.save([BreakpointIntent(1, "main", "secret == 3")])
+        watches.save(["secret"])
+        assert launch.save(LaunchSettings(environment={"TOKEN": "secret"})) == ""
+        for file in (store.file, watches.file, launch.file):
+            assert "secret" in file.read_text()
+            assert [path.stat().st_mode & 0o077 for path in (file, file.parent)] == [0, 0]
 
     def test_equal_ones_are_kept_once(self, program: Path) -> None:
         store = IntentStore(program)

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
-import json
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -27,14 +25,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ladder_backends.model.breakpoint import BreakpointIntent, BreakpointKind, SourceAnchor
-from ladder_backends.paths import state_dir
+from ladder_backends.session.program_file import ProgramFile
 from ladder_backends.text import clean_line
-from ladder_backends.whole_file import writing_whole
 
 FORMAT = 2
 _FORMATS = (1, 2)
 _MOST = 1_000
-_LARGEST = 1 << 20
 _MOST_COMMANDS = 200
 _LOCK_TRIES, _LOCK_AGAIN = 20, 0.005
 """How often, and after how many seconds each, another console is waited for that writes."""
@@ -52,9 +48,8 @@ class IntentStore:
     """
 
     def __init__(self, program: Path) -> None:
-        self._program = os.path.realpath(program)
-        digest = hashlib.sha256(os.fsencode(self._program)).hexdigest()[:32]
-        self.file = state_dir() / "breakpoints" / f"{digest}.json"
+        self._kept = ProgramFile(program, "breakpoints")
+        self.file = self._kept.path
         self.notice = ""
         self._saved: dict[_Key, _Row] | None = None
 
@@ -72,12 +67,10 @@ class IntentStore:
         if rows == self._saved or (not rows and self._saved is None and not self.file.exists()):
             return
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            self._kept.make_folder()
             with self._alone():
                 merged = _merged(self._saved or {}, rows, _rows(self._read() or ()))
-                document = {"format": FORMAT, "program": self._program, "breakpoints": list(merged.values())}
-                with writing_whole(self.file) as file:
-                    file.write(json.dumps(document, indent=1).encode("utf-8", "surrogateescape"))
+                self._kept.write(FORMAT, {"breakpoints": list(merged.values())})
         except OSError as error:
             self.notice = f"breakpoints cannot be kept in {self.file.parent}: {error.strerror or error}"
             return
@@ -85,13 +78,12 @@ class IntentStore:
 
     def _read(self) -> list[BreakpointIntent] | None:
         try:
-            if self.file.stat().st_size > _LARGEST:
-                raise ValueError("it is too large")
-            return _intents(json.loads(self.file.read_bytes()))
+            return _intents(self._kept.read())
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:
-            self._put_aside(clean_line(str(error)))
+            why, aside = clean_line(str(error)), self._kept.put_aside()
+            self.notice = f"kept breakpoints cannot be read: {why} — the file is now {aside}"
             return None
 
     @contextlib.contextmanager
@@ -111,12 +103,6 @@ class IntentStore:
             yield
         finally:
             os.close(lock)
-
-    def _put_aside(self, why: str) -> None:
-        aside = self.file.with_suffix(".json.bad")
-        with contextlib.suppress(OSError):
-            os.replace(self.file, aside)
-        self.notice = f"kept breakpoints cannot be read: {why} — the file is now {aside}"
 
 
 def _merged(before: dict[_Key, _Row], ours: dict[_Key, _Row], theirs: dict[_Key, _Row]) -> dict[_Key, _Row]:

@@ -10,17 +10,12 @@ One file a program in `state_dir()/launch`, named by a digest of the program's r
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from pathlib import Path
 
 from ladder_backends.model.launch import LaunchSettings
-from ladder_backends.paths import state_dir
-from ladder_backends.whole_file import writing_whole
+from ladder_backends.session.program_file import ProgramFile
 
 FORMAT = 1
-_LARGEST = 1 << 20
 
 
 class LaunchStore:
@@ -31,34 +26,26 @@ class LaunchStore:
     """
 
     def __init__(self, program: Path) -> None:
-        self._program = os.path.realpath(program)
-        digest = hashlib.sha256(os.fsencode(self._program)).hexdigest()[:32]
-        self.file = state_dir() / "launch" / f"{digest}.json"
+        self._kept = ProgramFile(program, "launch")
+        self.file = self._kept.path
 
     def load(self) -> LaunchSettings | None:
         """What was kept; None where nothing was, or nothing that can be read."""
         try:
-            if self.file.stat().st_size > _LARGEST:
-                return None
-            return _settings(json.loads(self.file.read_bytes()))
+            return _settings(self._kept.read())
         except (OSError, ValueError, RecursionError):
             return None
 
     def save(self, settings: LaunchSettings) -> str:
         """Keep settings, in one atomic write; returns why that cannot be, or an empty string."""
         document = {
-            "format": FORMAT,
-            "program": self._program,
             "arguments": list(settings.arguments),
             "environment": dict(settings.environment),
             "directory": str(settings.directory) if settings.directory is not None else None,
             "stdin": str(settings.stdin) if settings.stdin is not None else None,
         }
         try:
-            raw = json.dumps(document, indent=1).encode("utf-8", "surrogateescape")
-            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with writing_whole(self.file) as file:
-                file.write(raw)
+            self._kept.write(FORMAT, document)
         except OSError as error:
             return f"start settings cannot be kept in {self.file.parent}: {error.strerror or error}"
         return ""

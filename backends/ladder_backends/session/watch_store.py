@@ -9,21 +9,15 @@ One file a program in `state_dir()/watches`, named by a digest of the program's 
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ladder_backends.paths import state_dir
+from ladder_backends.session.program_file import ProgramFile
 from ladder_backends.text import clean_line
-from ladder_backends.whole_file import writing_whole
 
 FORMAT = 1
 _MOST = 200
 _LONGEST = 1_000
-_LARGEST = 1 << 20
 
 
 class WatchStore:
@@ -35,25 +29,20 @@ class WatchStore:
     """
 
     def __init__(self, program: Path) -> None:
-        self._program = os.path.realpath(program)
-        digest = hashlib.sha256(os.fsencode(self._program)).hexdigest()[:32]
-        self.file = state_dir() / "watches" / f"{digest}.json"
+        self._kept = ProgramFile(program, "watches")
+        self.file = self._kept.path
         self.notice = ""
         self._saved: list[str] = []
 
     def load(self) -> list[str]:
         """The kept expressions; a file that cannot be understood is put aside, not overwritten."""
         try:
-            if self.file.stat().st_size > _LARGEST:
-                raise ValueError("it is too large")
-            self._saved = _expressions(json.loads(self.file.read_bytes()))
+            self._saved = _expressions(self._kept.read())
         except FileNotFoundError:
             return []
         except (OSError, ValueError, RecursionError) as error:
-            aside = self.file.with_suffix(".json.bad")
-            with contextlib.suppress(OSError):
-                os.replace(self.file, aside)
-            self.notice = f"kept expressions cannot be read: {clean_line(str(error))} — the file is now {aside}"
+            why, aside = clean_line(str(error)), self._kept.put_aside()
+            self.notice = f"kept expressions cannot be read: {why} — the file is now {aside}"
         return list(self._saved)
 
     def save(self, expressions: Iterable[str]) -> None:
@@ -61,12 +50,8 @@ class WatchStore:
         kept = list(expressions)[:_MOST]
         if kept == self._saved:
             return
-        document = {"format": FORMAT, "program": self._program, "watches": kept}
-        raw = json.dumps(document, indent=1).encode("utf-8", "surrogateescape")
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with writing_whole(self.file) as file:
-                file.write(raw)
+            self._kept.write(FORMAT, {"watches": kept})
         except OSError as error:
             self.notice = f"expressions cannot be kept in {self.file.parent}: {error.strerror or error}"
             return
