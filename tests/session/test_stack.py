@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from ladder_backends.debugger import StepKind
+from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.model.frame import Frame
+from ladder_backends.session.follower import OWN_WITHIN
+from ladder_backends.session.own_frames import own_frame
 from ladder_backends.session.stack import MOST
 from ladder_backends.session.state import Run
 
@@ -28,6 +31,16 @@ async def test_fifty_thousand_frames_are_never_counted(start, compiled) -> None:
     assert not [text for text in asked if "depth" in text]
     assert len(told.state.frames.frames) > len(frames.frames)
     assert told.state.frames.frames[: len(frames.frames)] == frames.frames
+
+
+async def test_a_stop_in_a_library_tells_of_the_programs_own_frame(told, compiled) -> None:
+    told.session.show_rows(frames=1, variables=1)
+    await told.session.open(LaunchTarget(compiled("deep")))
+    await told.until(lambda: told.state.run is Run.STOPPED)
+    await told.session.at_rest()
+    assert told.state.run_detail.startswith("SIGABRT")
+    assert own_frame(told.state.frames.frames) is not None
+    assert len(told.state.frames.frames) <= OWN_WITHIN
 
 
 async def test_the_outermost_frame_is_reached_with_its_way_in_sight(start, compiled) -> None:

@@ -33,6 +33,7 @@ from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
+from ladder_backends.session.own_frames import is_library
 from ladder_backends.session.state import Change, DebugState, Grid, Notice, Run
 from ladder_backends.session.value_changes import ValueChanges
 from ladder_backends.text import clean_line
@@ -45,6 +46,12 @@ SECOND_PART = 0.25
 
 RUNNING_AFTER = 0.05
 """Seconds without a stop after which the target is shown as running."""
+
+OWN_WITHIN = 16
+"""Frames that are asked for where the target stands in a library: among them is the program's own, mostly."""
+
+_STEPPED = frozenset({"end-stepping-range", "function-finished"})
+"""Reasons of stops that come fast and stand where they were expected to."""
 
 _ENDED_BY_OTHERS = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, -signal.SIGINT})
 
@@ -352,8 +359,11 @@ class Follower:
             self._timer = None
 
     async def _follow_stop(self, event: TargetStopped) -> None:
-        focus = event.focus
-        answers = send(self.debugger, self.rows, 0, self.rows.frames, focus)
+        focus, count = event.focus, self.rows.frames
+        if event.reason not in _STEPPED and event.frame is not None and is_library(event.frame):
+            # Which of the program's own lines led there is what is asked first, of `abort` as of a wait.
+            count = max(count, OWN_WITHIN)
+        answers = send(self.debugger, self.rows, 0, count, focus)
         try:
             await settle(answers)
             frames = answer(answers.frames, FrameWindow())
