@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.session.stack_walk import StackWalk
 from ladder_backends.session.state import Change
@@ -114,3 +115,29 @@ async def test_the_backtrace_is_copied_as_far_as_it_is_known(view, monkeypatch) 
     assert len(lines) == 8
     assert lines[4] == "#4 work(n=3) work.c:7"
     assert lines[-1] == "…"
+
+
+async def test_frames_that_there_is_room_for_are_loaded_without_a_key(segfault, show) -> None:
+    """The stack of another thread is read while its pane is not seen, or while it has fewer rows."""
+    debug = segfault.active.state
+    debug.frames = replace(STACK, frames=STACK.frames[:1])
+    async with show(segfault, (80, 24)) as view:
+        assert segfault.active.asked == [("further",)]
+        # Where nothing comes of it, that is all.
+        segfault.tell(Change.FRAMES)
+        await view.settle()
+        assert segfault.active.asked == [("further",)]
+        debug.frames = STACK
+        segfault.tell(Change.FRAMES)
+        await view.settle()
+        assert segfault.active.asked == [("further",)]
+        await view.press("w", "t", "z")
+        assert segfault.active.asked == [("further",), ("further",)]
+
+
+async def test_a_recorded_stack_is_asked_for_no_more(segfault, show) -> None:
+    debug = segfault.active.state
+    debug.frames = replace(STACK, frames=STACK.frames[:1])
+    debug.capabilities &= ~Capability.RUN_CONTROL
+    async with show(segfault, (80, 24)):
+        assert segfault.active.asked == []

@@ -128,7 +128,7 @@ async def test_the_stack_stays_where_one_went_while_more_of_it_is_loaded(segfaul
         load(6)
         await view.press("w", "t", "end")
         stack = view.app.workspace.panes["stack"]
-        assert segfault.active.asked[-1][0] == "load_frames"
+        assert segfault.active.asked[-1][0] == "outermost"
         at = stack.cursor
         load(70)
         await view.settle()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
+
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
@@ -49,6 +52,11 @@ class StackPane(Pane):
         self._entries: tuple[Entry, ...] = ()
         self._opened: set[str] = set()
         self._libraries = True
+        self._filled: tuple[object, ...] = ()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """There may be room for more frames."""
+        self._fill()
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Follow the selected frame."""
@@ -66,6 +74,21 @@ class StackPane(Pane):
                 # Where more frames were loaded or woven in, the cursor stays with what it was on.
                 self._stay(before)
         self.update()
+        self._fill()
+
+    def _fill(self) -> None:
+        """Load what there is room for: the stack was read while less of it was seen, or nothing."""
+        session, debug = self.session, self.debug
+        if session is None or debug is None or not self._more or debug.frames.start:
+            return
+        held = len(debug.frames.frames)
+        if held >= self.body_height or not debug.capabilities & Capability.RUN_CONTROL:
+            # A recording answers what was asked when it was made.
+            return
+        asked = (debug.since, debug.focus, held)
+        if asked != self._filled:
+            self._filled = asked
+            self.work(session.stack.further())
 
     def _lay_out(self) -> None:
         debug = self.debug
