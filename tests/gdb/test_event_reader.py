@@ -199,6 +199,17 @@ def test_warnings_are_notices_and_broken_lines_too() -> None:
     assert list(reader.said) == ["Reading symbols"]
 
 
+def test_that_addresses_differ_is_told_once_and_calmly() -> None:
+    reader = Reader()
+    for _ in range(2):
+        reader.read(
+            StreamRecord("&", "warning: Error disabling address space randomization: Operation not permitted\n")
+        )
+    (notice,) = (event for event in reader.told if isinstance(event, EngineNotice))
+    assert notice.severity == "information"
+    assert notice.text.startswith("addresses differ from run to run")
+
+
 def test_moves_in_the_console_are_changes_of_focus() -> None:
     reader = Reader()
     (moved,) = reader.lines('=thread-selected,id="3",frame={level="2",func="f",addr="0x1"}')

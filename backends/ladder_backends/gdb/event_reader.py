@@ -47,8 +47,8 @@ from ladder_backends.text import clean, decode
 _LOG_LINES = 20
 
 _EXECUTES = " is executing new program: "
-_KEEPS_LAYOUT = "Error disabling address space randomization"
-_HARMLESS = EngineNotice(
+_KEEPS_LAYOUT = "warning: Error disabling address space randomization"
+_LAYOUT_MOVES = EngineNotice(
     "addresses differ from run to run: this container does not let the engine switch that off", "information"
 )
 # gdb 14 and later warn of each source file they do not find; the source view says so where it matters.
@@ -89,6 +89,7 @@ class EventReader:
         self._emit = emit
         self._focus_of = focus_of
         self._history = HistoryWords()
+        self._told_layout = False
         self.table = ThreadTable()
         self.processes = ProcessTable()
         self.own_stops: dict[str, str] = {}
@@ -161,7 +162,15 @@ class EventReader:
                 if _EXECUTES in line:
                     self.processes.strayed = True
                 if record.kind == "&" and line.startswith("warning: ") and not _is_noise(line):
-                    self._emit(EngineNotice(line))
+                    self._warned(line)
+
+    def _warned(self, line: str) -> None:
+        if not line.startswith(_KEEPS_LAYOUT):
+            self._emit(EngineNotice(line))
+        elif not self._told_layout:
+            # It comes with each start.
+            self._told_layout = True
+            self._emit(_LAYOUT_MOVES)
 
     def _running(self, results: Mapping[str, Value]) -> None:
         self.alive = True
@@ -303,6 +312,10 @@ class EventReader:
         self._emit(FocusChanged(self._focus_of({"thread-id": text_of(results.get("id"))}), frame))
 
     def _memory_changed(self, results: Mapping[str, Value]) -> None:
+        self.look_again()
+
+    def look_again(self) -> None:
+        """What is known of a target that stands may be stale."""
         if not self.running and self.thread is not None:
             self._emit(FocusChanged(self._focus_of({"thread-id": str(self.thread)})))
 
