@@ -43,6 +43,8 @@ class Rebuild:
         self._notifier = notifier
         self._watch: FileWatch | None = None
         self._sources: dict[Path, FileStamp | None] = {}
+        self._names: set[str] = set()
+        self._breakpoints: object = None
         self._looking: asyncio.Task[None] | None = None
         self._look_again = False
         self._id = ""
@@ -122,6 +124,8 @@ class Rebuild:
         if self._watch is None and self._state.build.program is not None and not self._closed:
             self._watch = FileWatch(self._look)
             self._sources.clear()
+            self._names.clear()
+            self._breakpoints = None
             self._leave = self._notifier.subscribe(self._told)
             self.in_use()
 
@@ -130,14 +134,21 @@ class Rebuild:
         state, watch = self._state, self._watch
         if watch is None or state.build.program is None:
             return
-        places = [place for binding in state.breakpoints for place in binding.places]
-        places += [place for place in (state.place, state.entry) if place is not None]
-        fresh = {Path(place.fullname) for place in places if place.fullname.startswith("/")} - self._sources.keys()
+        names = {place.fullname for place in (state.place, state.entry) if place is not None}
+        if self._breakpoints is state.breakpoints and names <= self._names:
+            # Most steps stay in the files that are followed.
+            return
+        self._breakpoints = state.breakpoints
+        names |= {place.fullname for binding in state.breakpoints for place in binding.places}
+        self._names |= names
+        fresh = {Path(name) for name in names if name.startswith("/")} - self._sources.keys()
         if not fresh and self._sources:
             return
         for file in fresh:
             if len(self._sources) >= _MOST_SOURCES:
-                self._sources.pop(next(iter(self._sources)))
+                gone = next(iter(self._sources))
+                self._sources.pop(gone)
+                self._names.discard(str(gone))
             self._sources[file] = stamp_of(file)
         watch.follow([state.build.program, *self._sources])
         state.build.watching = watch.how
