@@ -6,7 +6,7 @@ import asyncio
 
 from ladder_backends.debugger import StepKind
 from ladder_backends.errors import NotRecorded
-from ladder_backends.session.memory import WINDOW, byte_range, changed_range, is_read
+from ladder_backends.session.memory import WINDOW, byte_range, bytes_before, differs, is_read
 from ladder_backends.session.source_names import SourceNames
 from ladder_backends.session.state import Run
 
@@ -97,12 +97,12 @@ async def test_memory_is_read_by_windows_and_marked(start, compiled) -> None:
     await memory.look(address, 16)
     assert sum("read-memory" in text for text in sent) == len(state.windows) == 1
     assert byte_range(state, address, 4) == (1, 0, 0, 0)
-    assert not changed_range(state, address, 16)
+    assert not differs(byte_range(state, address, 16), bytes_before(state, address, 16))
     await told.go(StepKind.NEXT)
     assert not is_read(state, address, 16)
     await memory.look(address, 16)
-    assert changed_range(state, address + 4, 4)
-    assert not changed_range(state, address, 4)
+    assert differs(byte_range(state, address + 4, 4), bytes_before(state, address + 4, 4))
+    assert not differs(byte_range(state, address, 4), bytes_before(state, address, 4))
 
 
 async def test_memory_at_both_ends_of_the_address_space(start, compiled) -> None:

@@ -57,8 +57,6 @@ class Capability(enum.Flag):
     DISASSEMBLE = enum.auto()
     DEVICE_FOCUS = enum.auto()
     THREADS = enum.auto()
-    WATCHPOINTS = enum.auto()
-    CATCHPOINTS = enum.auto()
     PROCESS = enum.auto()
 
 

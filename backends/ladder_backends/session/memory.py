@@ -166,12 +166,6 @@ def bytes_before(state: MemoryState, address: int, length: int) -> tuple[int | N
     return _range(state.before, address, length)
 
 
-def changed_range(state: MemoryState, address: int, length: int) -> bool:
-    """Whether a byte of the range differs from the stop before."""
-    now, before = byte_range(state, address, length), bytes_before(state, address, length)
-    return now != before and differs(now, before)
-
-
 def differs(now: Sequence[int | None], before: Sequence[int | None]) -> bool:
     """Whether a byte that was read both times is another one."""
     return any(
