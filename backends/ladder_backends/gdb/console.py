@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from ladder_backends.errors import EngineError
 from ladder_backends.gdb.command_line import CommandLine
+from ladder_backends.gdb.console_writes import may_write
 from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.mi.session import MiSession
 from ladder_backends.mi.transport import Channel
@@ -26,6 +27,7 @@ class Console:
         line: What the command line has written.
         typed_at: When the last line was typed, by the monotonic clock.
         expects_prompt: A command was typed and the prompt that ends it has not come.
+        wrote: A line that was typed may have changed the target without a notice; who looks sets it back.
     """
 
     def __init__(
@@ -34,6 +36,7 @@ class Console:
         self.line = CommandLine()
         self.typed_at = 0.0
         self.expects_prompt = False
+        self.wrote = False
         self._events, self._emit, self._follow = events, emit, follow
         self._typed = ""
         self._changed = False
@@ -70,6 +73,7 @@ class Console:
         self._idle.clear()
         self.expects_prompt = True
         self._typed, self.typed_at = text, time.monotonic()
+        self.wrote |= may_write(text)
         self._events.breakpoints.typed(text)
         session.send(Channel.CLI, (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape"))
         with contextlib.suppress(TimeoutError):

@@ -135,6 +135,9 @@ class GdbDialect(Debugger):
         # The prompt and the notices come on different terminals: an answer says that the notices are all here.
         await self.command("-gdb-show confirm")
         await self.review.read_conditions()
+        if self._console.wrote:
+            self._console.wrote = False
+            self.events.look_again()
 
     # -- life
 

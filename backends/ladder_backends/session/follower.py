@@ -90,6 +90,7 @@ class Follower:
         self._anew = False
         self._ended_before: TargetExited | None = None
         self._asking: asyncio.Task[None] | None = None
+        self._level = 0
         self._unseen: TargetStopped | None = None
         self._returned: Variable | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -278,8 +279,9 @@ class Follower:
         if event.focus is not None:
             self._forget_asked(event.focus)
             self._state.focus = event.focus
-        level = event.frame.level if event.frame is not None else self._state.selected_frame
-        self.look_again(level)
+        # A frame that was gone to a moment ago is not shown yet, and stays the one that is meant.
+        now = self._level if self._asking is not None else self._state.selected_frame
+        self.look_again(event.frame.level if event.frame is not None else now)
 
     def _forget_asked(self, now: Focus) -> None:
         """A focus that moved without being asked to makes the last wish, and why it failed, a thing of the past."""
@@ -330,10 +332,11 @@ class Follower:
             self._notifier.tell(_STOPPED_CHANGE)
             self._notifier.release()
         self.overlooked = False
-        self._ask(self._follow_focus(level))
+        self._ask(self._follow_focus(level), level)
 
-    def _ask(self, questions: Coroutine[Any, Any, None]) -> None:
+    def _ask(self, questions: Coroutine[Any, Any, None], level: int = 0) -> None:
         self.at_rest.clear()
+        self._level = level
         self._asking = task = asyncio.get_running_loop().create_task(questions)
         task.add_done_callback(self._asked)
 
