@@ -11,7 +11,9 @@ _ONLY_TELL = re.compile(
     "|disas|disassemble|display|dprintf|echo|enable|end|hbreak|help|i|ignore|inf|info|l|list|rbreak|rwatch|save"
     "|search|shell|show|tbreak|thbreak|tty|undisplay|watch|whatis|where|x"
 )
-_EVALUATE = re.compile("call|f|faas|frame|if|inspect|output|p|print|printf|ptype|set|t|taas|tfaas|thread|while|with")
+_EVALUATE = re.compile(
+    "call|f|faas|frame|if|inspect|output|p|print|printf|ptype|set|t|taas|tfaas|thread|while|with"
+)
 
 
 def may_write(line: str) -> bool:

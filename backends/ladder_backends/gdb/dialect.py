@@ -54,6 +54,7 @@ from ladder_backends.text import clean, clean_line
 TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
 """Makes the transport to an engine: a process on terminals, a recording, or a recorder round another."""
 
+
 class GdbDialect(Debugger):
     """An engine that speaks gdb's machine interface beside its own command line.
 
