@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
 from ladder_backends.model.finding import Report
-from ladder_backends.model.frame import Place
+from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.sources import SourceFinder
 from ladder_backends.session.state import Change, Run
@@ -236,6 +237,26 @@ async def test_a_program_that_ended_in_a_file_that_is_not_here_shows_where_it_be
             await view.settle()
             assert "libc_start.h" not in view.app.workspace.panes["source"].title().name
             assert "total += data[i]" in view.text()
+
+
+async def test_a_frame_without_source_is_not_shown_in_another_file(segfault: Any, show: Any) -> None:
+    async with show(segfault) as view:
+        debug, source = segfault.active.state, view.app.workspace.panes["source"]
+        foreign = replace(debug.frames.frames[0], function="write", place=None, module="libc.so.6")
+
+        async def stand(place: Place | None) -> str:
+            debug.place, debug.frames = place, FrameWindow((replace(foreign, place=place),))
+            segfault.tell(Change.RUN | Change.FRAMES | Change.SOURCE)
+            await view.settle()
+            return "".join([source.title().name, " ", *(cell.text for cell in source.title().state)])
+
+        # The file that was read stays in view, and the title says what it is not.
+        assert await stand(None) == "segfault.c write has no source"
+        assert "total += data[i]" in view.text()
+        assert await stand(Place("write.c", 26)) == "write.c MISSING write"
+        assert await stand(None) == "Source "
+        assert "write.c" not in view.text()
+        assert "No line information here." in view.text()
 
 
 async def test_a_report_without_source_is_not_nothing(gpu_dump: Any, show: Any) -> None:

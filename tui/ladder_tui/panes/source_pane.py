@@ -104,9 +104,9 @@ class SourcePane(Pane):
                 return Place(finding.src_file, finding.line)
         if debug is None or debug.run is Run.NOTHING:
             return None
-        if debug.run in (Run.EXITED, Run.DEAD) and self._text is not None and not self._text.lines:
+        if debug.run is not Run.RUNNING and self._text is not None and not self._text.lines:
             # A file that is not here says nothing once nothing stands in it.
-            return debug.entry or self._target
+            return debug.entry or self._target if debug.run in (Run.EXITED, Run.DEAD) else None
         return self._target or debug.entry
 
     def _show(self, place: Place | None) -> None:
@@ -286,6 +286,8 @@ class SourcePane(Pane):
             shown = debug.python.frame or inner
             if shown is not None:
                 state.append(Cell((" " if state else "") + shown.function, "muted"))
+                if debug.place is None and debug.run in (Run.STOPPED, Run.DUMP):
+                    state.append(Cell(" has no source", "warn"))
         where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
         end = (Cell(where, "focus"),) if where else self.tab_cells()
         return Title(file_name(self._place.file), tuple(state), end)
