@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import textual
 from rich.color import ColorSystem
@@ -24,6 +24,9 @@ from textual._xterm_parser import XTermParser
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual.app import App
 
 VERSION = "8.2.8"
 """The version that this was written against and is tested with."""
@@ -225,6 +228,16 @@ async def act_at_once(view: Widget, key: str) -> bool:
                 if not binding.priority and await view.app.run_action(binding.action, view):
                     return True
     return False
+
+
+async def act_above_all(app: App[Any], key: str) -> bool:
+    """Do what is bound to a key whatever has the focus; False where nothing is."""
+    return await app._check_bindings(key, priority=True)
+
+
+def was_taken(event: events.Event) -> bool:
+    """Whether a handler has stopped an event."""
+    return event._stop_propagation
 
 
 def screen_lines(screen: Screen[Any]) -> list[str]:

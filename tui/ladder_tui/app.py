@@ -26,9 +26,10 @@ from ladder_backends.debugger.target import CoreTarget
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
-from ladder_tui._textual_compat import act_at_once
+from ladder_tui._textual_compat import act_above_all, act_at_once
 from ladder_tui.actions import choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
@@ -218,14 +219,29 @@ class LadderApp(App[int]):
         gc.enable()
 
     async def on_event(self, event: events.Event) -> None:
-        """Keys meet the workspace in the order in which they were typed, however fast they come."""
-        if isinstance(event, events.Key) and not event.is_forwarded and self.screen is self.workspace:
+        """Keys meet the workspace, or what lies over it, in the order in which they were typed, however fast."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            screen = self.screen
+            if screen is not self.workspace:
+                await self._for_dialog(screen, event)
+                return
             event = await self._escape_first(event)
             # The second half of a chord is seen by no view.
             if self.workspace.take_key(event):
                 return
             view = self.focused
             if isinstance(view, LineView) and not view.TAKES_TEXT and await act_at_once(view, event.key):
+                return
+        await super().on_event(event)
+
+    async def _for_dialog(self, screen: Screen[Any], event: events.Key) -> None:
+        if isinstance(screen, Dialog):
+            keys = tuple(screen.apart(event))
+            if len(keys) > 1:
+                for one in keys:
+                    await self.on_event(one)
+                return
+            if await act_above_all(self, event.key) or screen.take_key(event):
                 return
         await super().on_event(event)
 

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.theming import Depth, Palette
 from ladder_tui.widgets.row import Cell, Row, compose, cut, width_of
 
@@ -92,7 +93,7 @@ class ChoiceList(Widget, can_focus=True):
             self.screen.dismiss(option.value)
 
 
-class ChoiceScreen(ModalScreen[str]):
+class ChoiceScreen(Dialog, ModalScreen[str]):
     """Asks; the letter, Enter or a click answers, Esc answers nothing (an empty string)."""
 
     ALLOW_SELECT = False

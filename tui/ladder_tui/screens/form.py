@@ -27,6 +27,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_backends.text import clean_line
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.theming import Depth, Palette
 from ladder_tui.widgets.form_fields import Field
 from ladder_tui.widgets.row import Cell, Row, cell_at, compose, cut, printable, size_of, width_of
@@ -201,7 +202,7 @@ class FormBody(Widget, can_focus=True):
         return ""
 
 
-class FormScreen(ModalScreen["FormValues | None"]):
+class FormScreen(Dialog, ModalScreen["FormValues | None"]):
     """Asks for a few values; None where it is left without accepting.
 
     Args:
@@ -213,6 +214,7 @@ class FormScreen(ModalScreen["FormValues | None"]):
     """
 
     ALLOW_SELECT = False
+    TAKES_TEXT = True
     DEFAULT_CSS = "FormScreen { align: center middle; background: $background 50%; }"
 
     def __init__(

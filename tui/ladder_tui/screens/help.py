@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 
 from ladder_tui.actions import ACTIONS, key_label, key_of
 from ladder_tui.panes import PANES
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.theming import Palette
 from ladder_tui.widgets.line_view import LineView, Title
 from ladder_tui.widgets.row import Cell, Row, width_of
@@ -100,7 +101,7 @@ def _beside(rows: list[Row], width: int) -> list[Row]:
     return beside
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog, ModalScreen[None]):
     """The keys, over everything: those of the view that had the focus first; typing searches.
 
     Args:

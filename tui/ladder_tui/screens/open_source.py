@@ -14,6 +14,7 @@ from textual.screen import Screen
 from ladder_backends.model.frame import file_name
 from ladder_backends.session.source_names import SourceNames, readable
 from ladder_backends.text import clean_line
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.widgets.line_editor import LineEditor
 from ladder_tui.widgets.line_view import Hit, LineView, Title
 from ladder_tui.widgets.row import Cell, Row, cut_front, size_of
@@ -100,7 +101,7 @@ class SourceRows(LineView):
             self._choose(hit.target)
 
 
-class SourceScreen(Screen[str]):
+class SourceScreen(Dialog, Screen[str]):
     """Returns the full name of a source file, or None.
 
     Files on disk are listed at once. The engine's list may take it seconds: it is asked for once a session, told of

@@ -17,6 +17,7 @@ from ladder_backends.errors import LadderError
 from ladder_backends.model.process import RunningProcess
 from ladder_backends.session.state import Notice
 from ladder_backends.text import clean_line
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.screens.process_rows import Order, detail_rows, heading_row, matching, ordered, process_row
 from ladder_tui.widgets.line_editor import LineEditor
 from ladder_tui.widgets.line_view import Hit, LineView, Title
@@ -200,7 +201,7 @@ class ProcessDetail(LineView, can_focus=False):
         return detail_rows(self.process)[index]
 
 
-class ProcessScreen(Screen[int]):
+class ProcessScreen(Dialog, Screen[int]):
     """Returns the process to attach to, or None.
 
     Args:

@@ -21,6 +21,7 @@ from ladder_backends.session.state import Notice
 from ladder_demos.catalogue import DEMOS, Demo, DemoKind
 from ladder_tui.opening import Opening, demo_opening
 from ladder_tui.recent import Recent, read_recent
+from ladder_tui.screens.dialog import Dialog
 from ladder_tui.screens.start_rows import (
     DemoTarget,
     OpenTarget,
@@ -139,7 +140,7 @@ class StartList(LineView):
             self.choose(hit.target)
 
 
-class StartScreen(Screen[Opening]):
+class StartScreen(Dialog, Screen[Opening]):
     """Returns what to open; probing goes on beside it.
 
     Args:
