@@ -7,7 +7,13 @@ import pytest
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.breakpoint import BreakpointIntent
-from ladder_backends.model.events import BreakpointsChanged, TargetExited, TargetRunning, TargetStopped
+from ladder_backends.model.events import (
+    BreakpointsChanged,
+    EngineNotice,
+    TargetExited,
+    TargetRunning,
+    TargetStopped,
+)
 from ladder_backends.model.focus import Focus
 
 
@@ -155,6 +161,26 @@ async def test_the_program_can_stop_at_main(watched, compiled) -> None:
     assert stop.frame is not None
     assert (stop.frame.function, stop.description) == ("main", "breakpoint")
     assert all(not event.bindings for event in watched.all(BreakpointsChanged))
+
+
+async def test_a_stripped_program_stops_before_main(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("steps", "-O0", "-s"), stop_at_main=True))
+    for kind in (StepKind.RUN, StepKind.START):
+        await watched.debugger.resume(kind)
+        stop = await watched.next(TargetStopped)
+        assert stop.frame is not None
+        assert stop.frame.function.startswith("__libc_start_main")
+        assert (stop.reason, stop.description) == ("breakpoint-hit", "breakpoint")
+        assert not watched.listed
+    assert "it stops in __libc_start_main instead" in " ".join(each.text for each in watched.all(EngineNotice))
+    await watched.debugger.resume(StepKind.CONTINUE)
+    assert (await watched.next(TargetExited)).code == 3
+    # One that exports the name has it.
+    await watched.debugger.open(LaunchTarget(compiled("steps", "-O0", "-s", "-rdynamic"), stop_at_main=True))
+    await watched.debugger.resume(StepKind.RUN)
+    stop = await watched.next(TargetStopped)
+    assert stop.frame is not None
+    assert stop.frame.function == "main"
 
 
 async def test_a_program_is_started_over_and_stops_at_main(watched, compiled) -> None:

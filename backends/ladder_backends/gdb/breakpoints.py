@@ -60,9 +60,14 @@ class BreakpointTable:
         self.notices = 0
         self.unsaid: set[str] = set()
 
-    def expect_own(self) -> None:
-        """The next temporary breakpoint is the engine's own, as for a start at main: it is not listed."""
-        self._own = ""
+    @property
+    def own(self) -> str:
+        """The number of a breakpoint that is not listed, as for a start at main; empty where there is none."""
+        return self._own or ""
+
+    def expect_own(self, number: str = "") -> None:
+        """A temporary breakpoint is no wish of the user and not listed: the next one where no number is given."""
+        self._own = number
 
     @property
     def bindings(self) -> tuple[BreakpointBinding, ...]:

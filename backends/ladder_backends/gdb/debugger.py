@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import time
@@ -14,6 +15,7 @@ from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import AttachTarget, CoreTarget, LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, NotRecorded, TargetInvalid
 from ladder_backends.gdb.attaching import Attaching
+from ladder_backends.gdb.breakpoint_rows import row_in
 from ladder_backends.gdb.build import GdbBuild
 from ladder_backends.gdb.code import GdbCode
 from ladder_backends.gdb.core_check import check_core
@@ -34,7 +36,7 @@ from ladder_backends.gdb.rust_printers import settings_for_rust
 from ladder_backends.gdb.signals import GdbSignals
 from ladder_backends.gdb.source_files import GdbSourceFiles
 from ladder_backends.gdb.threads import GdbThreads
-from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of
+from ladder_backends.gdb.translation import frame_of, number_of, place_of, rows_of, text_of
 from ladder_backends.gdb.values import GdbValues
 from ladder_backends.let_in import lets_in
 from ladder_backends.mi.pty_transport import PtyTransport
@@ -47,6 +49,7 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
 
 _NOT_STARTED = "During startup program"
+_CALLS_MAIN = "__libc_start_main"
 _PRINTERS = "/usr/share/gdb/auto-load"
 LOAD_DEADLINE = 300.0
 """Seconds for reading the symbols of a program or the memory map of a core."""
@@ -77,6 +80,7 @@ class GdbDebugger(GdbDialect):
     )
 
     _stop_at_main = False
+    _stripped = False
     _core_faults: Sequence[str] = ()
     _attaching: Attaching | None = None
     _knows_core = False
@@ -133,8 +137,10 @@ class GdbDebugger(GdbDialect):
                 kind = StepKind.START
             if kind.anew:
                 await self._held.prepare_run()
-            if kind is StepKind.START:
+            if kind is StepKind.START and not await self._stop_before_main():
                 self.events.breakpoints.expect_own()
+            elif kind is StepKind.START:
+                kind = StepKind.RUN
             if kind is StepKind.ADVANCE:
                 await self._held.run_to(location)
             elif kind is StepKind.JUMP:
@@ -166,6 +172,25 @@ class GdbDebugger(GdbDialect):
             await self._held.stop_call()
         else:
             await super().interrupt()
+
+    async def _stop_before_main(self) -> bool:
+        """Where there is no symbol `main`, have it stop where the C library is about to call it."""
+        if not self._stripped:
+            return False
+        try:
+            await self.command('-data-evaluate-expression "&main"')
+        except CommandFailed:
+            table = self.events.breakpoints
+            if table.own:
+                # One that was never reached.
+                with contextlib.suppress(CommandFailed):
+                    await self.command(f"-break-delete {table.own}")
+            answer = await self.command(f"-break-insert -t -f {_CALLS_MAIN}")
+            table.expect_own(text_of((row_in(answer.results) or {}).get("number")))
+            text = f"no symbol main: it stops in {_CALLS_MAIN} instead, which calls it, if its C library has that"
+            self.emit(EngineNotice(text, "information"))
+            return True
+        return False
 
     async def frames(self, start: int, count: int) -> FrameWindow:
         """A window of the focused thread's stack, with the frames' arguments."""
@@ -211,6 +236,7 @@ class GdbDebugger(GdbDialect):
             await self.command(ask, deadline=LOAD_DEADLINE)
         except CommandFailed as refused:
             raise TargetInvalid(f"gdb cannot read {clean_line(facts.path.name)}", refused.what) from refused
+        self._stripped = facts.stripped
         if facts.lines or await self._has_lines():
             return
         name = clean_line(facts.path.name)
