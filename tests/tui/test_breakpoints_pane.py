@@ -80,6 +80,26 @@ def test_rows_tell_number_kind_place_state_and_options() -> None:
     ]
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders() -> None:
+    def binding(number: int, *files: str) -> BreakpointBinding:
+        places = tuple(Place("same.c", 6, file) for file in files)
+        several = tuple(BoundLocation(f"{number}.{n}", place, f"f{n}") for n, place in enumerate(places, 1))
+        intent = BreakpointIntent(number, "same.c:6")
+        return BreakpointBinding(
+            intent, BindingState.SET, str(number), places, locations=several if len(files) > 1 else ()
+        )
+
+    both = lines_of([binding(1, "/src/a/same.c", "/src/b/same.c"), binding(2, "/src/b/same.c")])
+    assert [row_of(line, {}, 3).text().split("  ")[-1].split()[-1] for line in both[1:]] == [
+        "a/same.c:6",
+        "b/same.c:6",
+        "b/same.c:6",
+    ]
+    assert row_of(both[0], {}, 3).text().endswith("same.c:6 (2 places)")
+    (alone,) = lines_of([binding(2, "/src/b/same.c")])
+    assert row_of(alone, {}, 3).text().endswith("break  same.c:6")
+
+
 def test_glyphs_tell_kinds_and_states_apart() -> None:
     wishes = (
         BreakpointIntent(1, "a"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ladder_backends.model.breakpoint import BindingState, BoundLocation, BreakpointBinding, BreakpointKind
-from ladder_backends.model.frame import file_name
+from ladder_backends.model.frame import Place, file_name
 from ladder_tui.widgets.row import Cell, Row, size_of
 
 _KIND_WORDS = {
@@ -22,10 +23,17 @@ _MOST_LOG = 60
 
 
 class BreakpointLine(NamedTuple):
-    """What a row is about: a breakpoint, or one of its places."""
+    """What a row is about: a breakpoint, or one of its places.
+
+    Attributes:
+        binding: The breakpoint.
+        location: The place, where the row is about one.
+        namesakes: Names of files that breakpoints of the list are in, each in several folders.
+    """
 
     binding: BreakpointBinding
     location: BoundLocation | None = None
+    namesakes: frozenset[str] = frozenset()
 
 
 class Act(NamedTuple):
@@ -38,11 +46,26 @@ class Act(NamedTuple):
 def lines_of(bindings: Sequence[BreakpointBinding]) -> list[BreakpointLine]:
     """The rows in order."""
     lines: list[BreakpointLine] = []
+    namesakes = _namesakes(bindings)
     for binding in bindings:
-        lines.append(BreakpointLine(binding))
+        lines.append(BreakpointLine(binding, None, namesakes))
         if len(binding.locations) > 1:
-            lines += [BreakpointLine(binding, location) for location in binding.locations]
+            lines += [BreakpointLine(binding, location, namesakes) for location in binding.locations]
     return lines
+
+
+def _namesakes(bindings: Sequence[BreakpointBinding]) -> frozenset[str]:
+    files = {place.fullname or place.file for binding in bindings for place in binding.places}
+    names = Counter(map(file_name, files))
+    return frozenset(name for name, count in names.items() if count > 1)
+
+
+def _place_text(place: Place, namesakes: frozenset[str]) -> str:
+    """File and line; the folder as well, where another file has the same name."""
+    name = file_name(place.file)
+    if name not in namesakes:
+        return str(place)
+    return f"{file_name((place.fullname or place.file)[: -len(name) - 1])}/{place}"
 
 
 def breakpoint_mark(binding: BreakpointBinding, *, on: bool = True) -> Cell:
@@ -99,7 +122,7 @@ def row_of(line: BreakpointLine, said: Mapping[int, str], digits: int) -> Row:
         Cell(f"{number} ", "number", Act("switch", line)),
         Cell(f"{mark.text} ", mark.style, Act("switch", line)),
         Cell(f"{word:<{_WORD_ROOM}} ", "muted"),
-        Cell(place_words(binding), "text", Act("show", line) if binding.places else None),
+        Cell(place_words(binding, line.namesakes), "text", Act("show", line) if binding.places else None),
     ]
     state = state_word(binding)
     if state:
@@ -119,12 +142,14 @@ def row_of(line: BreakpointLine, said: Mapping[int, str], digits: int) -> Row:
 def _location_row(line: BreakpointLine, location: BoundLocation, digits: int) -> Row:
     mark = breakpoint_mark(line.binding, on=location.enabled)
     number = location.number.rjust(digits)
+    place = location.place
+    where = location.address if place is None else _place_text(place, line.namesakes)
     cells = [
         Cell(f"{number} ", "number", Act("switch", line)),
         Cell(f"{mark.text} ", mark.style, Act("switch", line)),
         Cell("  "),
         Cell(location.function or location.address, "text", Act("show", line)),
-        Cell(f"  {location.place}" if location.place is not None else f"  {location.address}", "muted"),
+        Cell(f"  {where}", "muted"),
     ]
     if len({each.process for each in line.binding.locations}) > 1:
         cells.append(Cell(f"  process {location.process}", "muted"))
@@ -133,7 +158,7 @@ def _location_row(line: BreakpointLine, location: BoundLocation, digits: int) ->
     return Row(tuple(cells), target=Act("edit", line))
 
 
-def place_words(binding: BreakpointBinding) -> str:
+def place_words(binding: BreakpointBinding, namesakes: frozenset[str] = frozenset()) -> str:
     """Where a breakpoint is, or what it waits for."""
     intent = binding.intent
     if intent.kind is not BreakpointKind.CODE:
@@ -142,7 +167,8 @@ def place_words(binding: BreakpointBinding) -> str:
         file, colon, line = intent.location.rpartition(":")
         return f"{file_name(file)}{colon}{line}" if colon and line.isdecimal() else intent.location
     count = len(binding.locations) or len(binding.places)
-    where = str(binding.places[0])
+    several = len({place.fullname or place.file for place in binding.places}) > 1
+    where = str(binding.places[0]) if several else _place_text(binding.places[0], namesakes)
     named = intent.location if not intent.location.rpartition(":")[2].isdecimal() else ""
     if named and not named.startswith("*"):
         where = f"{named} {where}"
