@@ -13,7 +13,10 @@ import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed, LadderError, TargetInvalid
+from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.launching import check_settings
+from ladder_backends.gdb.process import GdbProcess
+from ladder_backends.mi.records import StreamRecord
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.events import EngineNotice, FocusChanged, RecordingChanged, TargetExited, TargetStopped
 from ladder_backends.model.launch import ForkMode, LaunchSettings
@@ -408,3 +411,15 @@ async def test_a_process_of_another_machine_is_not_taken_for_dead(watched, compi
     watched.debugger.cli_text = text
     assert await watched.debugger.process.mourn()
     assert (await watched.next(TargetExited)).words == "ended from outside"
+
+
+async def test_a_process_that_is_gone_is_known_for_one_of_this_machine_though_gdb_fails_on_it() -> None:
+    events = EventReader(lambda event: None, lambda results: None)
+
+    class Failing:
+        async def cli(self, text: str, *, deadline: float | None = 10.0) -> object:
+            events.read_stream(StreamRecord("~", "* 1    process 4711      1 (native)           /bin/true\n"))
+            raise CommandFailed(text, "Couldn't get registers: No such process.")
+
+    assert await GdbProcess(Failing(), events)._is_native()
+    assert events.hearers == []

@@ -148,7 +148,15 @@ class GdbProcess(Process):
 
     async def _is_native(self) -> bool:
         """Whether process ids are those of this machine, told by the connection of each inferior."""
-        return "(native)" in await self._engine.cli_text("info inferiors")
+        heard: list[str] = []
+        self._events.hearers.append(heard)
+        try:
+            # Where the process has gone, gdb lists it and fails then, when it returns to its frame.
+            with contextlib.suppress(CommandFailed):
+                await self._engine.cli("info inferiors")
+        finally:
+            self._events.hearers = [one for one in self._events.hearers if one is not heard]
+        return "(native)" in "".join(heard)
 
     async def detach(self) -> tuple[int, ...]:
         """`detach`, from each process that is held."""
