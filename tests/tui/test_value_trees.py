@@ -115,6 +115,24 @@ async def test_a_value_is_opened_and_closed(trees: Any, show: Any) -> None:
         assert not any("▸next" in line for line in pane(view))
 
 
+async def test_what_is_opened_at_the_lower_edge_comes_into_sight(trees: Any, show: Any) -> None:
+    async with show(trees, (80, 24)) as view:
+        variables = view.app.workspace.panes["variables"]
+
+        def seen() -> list[str]:
+            rows = range(variables.top, variables.top + variables.body_height)
+            return [variables.row(index).text().split()[0] for index in rows]
+
+        await view.press("w", "v", "space", "down", "down", "down")
+        assert seen() == ["▾here", "x", "▸next", "▸cells", "▸name"]
+        await view.press("space")
+        assert seen() == ["▸next", "▾cells", "[0]", "[1]", "[2]"]
+        assert variables.copy_text(variables.cursor) == "{0, 1, 2...}"
+        # There is room for all of it now.
+        await view.press("up", "space")
+        assert seen() == ["▾next", "x", "▸next", "▾cells", "[0]"]
+
+
 async def test_open_values_are_read_again_at_a_stop_and_the_selected_row_stays(trees: Any, show: Any) -> None:
     async with show(trees) as view:
         await view.press("w", "v", "space", "down", "down")

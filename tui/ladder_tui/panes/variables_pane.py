@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.facets.values import CALLS, Form
@@ -30,6 +31,8 @@ _FORMS = (
     Form.RAW,
 )
 _UNREAD = "…"
+_INSIDE_SHOWN = 3
+"""Rows of what is inside a value that come into sight when it is opened, however small the view."""
 
 
 class VariablesPane(Pane):
@@ -206,7 +209,30 @@ class VariablesPane(Pane):
         elif row.watched and row.variable.error == CALLS:
             self.work(values.watch(row.variable.name))
         elif row.sort is not Sort.NOTE:
-            self.work(values.toggle(row))
+            self.work(self._toggle(values, row))
+
+    async def _toggle(self, values: SessionValues, row: ValueRow) -> None:
+        """Open a value or close it; of one opened at the lower edge, bring some of its inside into sight."""
+        await values.toggle(row)
+        if self._bring_inside(row):
+            # What was out of sight was not asked for.
+            await values.look_again()
+            self._bring_inside(row)
+
+    def _bring_inside(self, row: ValueRow) -> bool:
+        """Scroll as far as that takes; returns whether it took any."""
+        self._lay_out()
+        at = next((i for i, line in enumerate(self._lines) if line.row.key == row.key), None)
+        if at is None:
+            return False
+        below = itertools.takewhile(lambda line: line.row.key[: len(row.key)] == row.key, self._lines[at + 1 :])
+        shown = min(sum(1 for _ in below), max(_INSIDE_SHOWN, self.body_height // 2))
+        top = min(at, at + shown - self.body_height + 1)
+        if top <= self.top:
+            return False
+        self.top = top
+        self.update()
+        return True
 
     def action_expand(self) -> None:
         """Open the selected value, or close it."""
