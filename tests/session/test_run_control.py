@@ -12,7 +12,7 @@ import pytest
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.gdb import GdbDebugger
 from ladder_backends.model.launch import ForkMode, LaunchSettings
-from ladder_backends.session import run_control
+from ladder_backends.session import run_control, vigil
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.launch_store import LaunchStore
 from ladder_backends.session.launch_words import describe, environment_words, read_environment
@@ -176,6 +176,18 @@ async def test_detach_says_who_lives_on(told, compiled) -> None:
         os.kill(pid, 0)
     finally:
         os.kill(pid, signal.SIGKILL)
+
+
+async def test_one_that_is_killed_while_it_stands_is_told_without_any_key(
+    told, start, compiled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vigil, "LOOK_EVERY", 0.02)
+    await start(compiled("idle_threads"), "idle")
+    facet = told.session.debugger.process
+    assert facet is not None
+    os.kill(facet.pids["i1"], signal.SIGKILL)
+    await told.until(lambda: any("ended from outside while it stood" in text for text in told.notices()))
+    assert (told.state.run, told.state.run_detail) == (Run.EXITED, "ended from outside")
 
 
 async def test_a_program_that_ends_in_a_step_and_one_killed_from_outside(told, start, compiled) -> None:

@@ -23,6 +23,7 @@ from ladder_backends.session.launch_store import LaunchStore
 from ladder_backends.session.launch_words import describe
 from ladder_backends.session.state import Change, Run
 from ladder_backends.session.target_program import program_of
+from ladder_backends.session.vigil import Vigil
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 DEAF_AFTER = 1.0
 """Seconds after an interrupt in which a target that still runs is looked into."""
-
-_LOOKS_FOR_DEATH = 5
 
 _BACKWARDS: Mapping[StepKind, StepKind] = {
     StepKind.CONTINUE: StepKind.REVERSE_CONTINUE,
@@ -73,6 +72,7 @@ class RunControl:
 
     def __init__(self, session: DebugSession) -> None:
         self._session = session
+        self._vigil = Vigil(session)
         self._errand: Errand | None = None
         self._last_reason = ""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -148,8 +148,9 @@ class RunControl:
             if event.reason == PROCESS_ENDED and event.focus is not None and facet is not None:
                 # The engine's own command line stands in what has gone; what is on screen is where it should.
                 self._later(self._session.debugger.switch(event.focus))
+            self._vigil.begin()
             if event.reason == "error" and facet is not None:
-                self._later(self._mourn(facet))
+                self._later(self._vigil.look())
         elif isinstance(event, RecordingChanged):
             if state.backwards and not event.method:
                 self._session.notice("the recording has ended: it runs forwards again")
@@ -222,14 +223,7 @@ class RunControl:
     def refused(self) -> None:
         """The engine would not let it run: look whether there is anything left to run."""
         if self._session.debugger.process is not None and self._session.state.run is Run.STOPPED:
-            self._later(self._mourn(self._session.debugger.process))
-
-    async def _mourn(self, facet: Process) -> None:
-        # What was killed may be on its way out still.
-        for _ in range(_LOOKS_FOR_DEATH):
-            if await facet.mourn():
-                return
-            await asyncio.sleep(0.05)
+            self._later(self._vigil.look())
 
     def interrupted(self) -> None:
         """An interrupt was sent: look soon whether it has helped."""
@@ -376,6 +370,7 @@ class RunControl:
 
     def cancel(self) -> None:
         """Ask nothing more."""
+        self._vigil.cancel()
         for task in self._tasks:
             task.cancel()
 
