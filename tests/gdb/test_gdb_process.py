@@ -417,9 +417,8 @@ async def test_a_process_that_is_gone_is_known_for_one_of_this_machine_though_gd
     events = EventReader(lambda event: None, lambda results: None)
 
     class Failing:
-        async def cli(self, text: str, *, deadline: float | None = 10.0) -> object:
+        async def cli_text(self, text: str, *, deadline: float | None = 10.0) -> str:
             events.read_stream(StreamRecord("~", "* 1    process 4711      1 (native)           /bin/true\n"))
             raise CommandFailed(text, "Couldn't get registers: No such process.")
 
     assert await GdbProcess(Failing(), events)._is_native()
-    assert events.hearers == []

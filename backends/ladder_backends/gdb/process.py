@@ -148,15 +148,12 @@ class GdbProcess(Process):
 
     async def _is_native(self) -> bool:
         """Whether process ids are those of this machine, told by the connection of each inferior."""
-        heard: list[str] = []
-        self._events.hearers.append(heard)
         try:
+            told = await self._engine.cli_text("info inferiors")
+        except CommandFailed:
             # Where the process has gone, gdb lists it and fails then, when it returns to its frame.
-            with contextlib.suppress(CommandFailed):
-                await self._engine.cli("info inferiors")
-        finally:
-            self._events.hearers = [one for one in self._events.hearers if one is not heard]
-        return "(native)" in "".join(heard)
+            told = "\n".join(self._events.said)
+        return "(native)" in told
 
     async def detach(self) -> tuple[int, ...]:
         """`detach`, from each process that is held."""
