@@ -192,6 +192,24 @@ async def test_a_new_one_of_any_kind(story: Any, show: Any) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("typed", "location", "condition"),
+    [
+        ("add if n > 3", "add", "n > 3"),
+        ("a.c:3 if(n == 1)", "a.c:3", "(n == 1)"),
+        ("if.c:3", "if.c:3", ""),
+        ("what if.c:3", "what if.c:3", ""),
+        ("iffy", "iffy", ""),
+    ],
+)
+async def test_a_condition_behind_the_place_is_one(
+    story: Any, show: Any, typed: str, location: str, condition: str
+) -> None:
+    async with show(story, (80, 24)) as view:
+        await view.press("B", "tab", "ctrl+u", *typed, "enter")
+        assert story.active.asked.pop() == ("place_breakpoint", BreakpointIntent(0, location, condition))
+
+
 async def test_a_watch_on_an_expression(story: Any, show: Any) -> None:
     async with show(story, (80, 24)) as view:
         await view.press("W", *"data[3]", "enter")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ _WHERE = {
 _WATCHED = "an expression of this frame"
 _KEEP, _ONCE, _GONE = "keep", "once", "gone"
 _AFTER = ((_KEEP, "stays"), (_ONCE, "is switched off"), (_GONE, "is taken away"))
+_WITH_CONDITION = re.compile(r"(?P<where>\S.*?)\s+if(?:\s+|(?=\())(?P<condition>\S.*)")
 
 
 def new_breakpoint(home: Workspace, offered: BreakpointIntent, why: str = "") -> None:
@@ -188,11 +190,16 @@ def check(values: FormValues) -> tuple[str, str] | None:
 
 def _intent_of(values: FormValues, before: BreakpointIntent) -> BreakpointIntent:
     thread = str(values.get("thread", "")).strip()
+    kind = BreakpointKind(str(values.get("kind", before.kind.value)))
+    where, condition = str(values["where"]).strip(), str(values["condition"]).strip()
+    if not condition and kind is BreakpointKind.CODE and (both := _WITH_CONDITION.fullmatch(where)):
+        # As people write it in a command line.
+        where, condition = both["where"], both["condition"]
     return replace(
         before,
-        kind=BreakpointKind(str(values.get("kind", before.kind.value))),
-        location=str(values["where"]).strip(),
-        condition=str(values["condition"]).strip(),
+        kind=kind,
+        location=where,
+        condition=condition,
         ignore=int(str(values["hit"]).strip() or "1") - 1,
         temporary=values["after"] == _GONE,
         once=values["after"] == _ONCE,
