@@ -241,10 +241,7 @@ async def test_without_a_native_line_the_source_tells_of_the_python_line(crash: 
         tell_woven(crash)
         await view.settle()
         pane = view.app.workspace.panes["source"]
-        # The library's file is not here either.
-        assert "fastsum.c is not on this machine" in pane.empty_text()
-        assert "Python stands at train.py:11 in Layer.forward" in pane.empty_text()
-        pane._text = None
+        assert "No line information here" in pane.empty_text()
         assert "Python stands at train.py:11 in Layer.forward" in pane.empty_text()
         assert "(w t)" in pane.empty_text()
 

@@ -188,9 +188,7 @@ async def test_of_a_process_that_was_attached_to_only_forks_are_asked(
         assert control.asked == [("follow_at_fork", ForkMode.BOTH)]
 
 
-async def test_what_was_let_go_is_not_said_to_have_ended(
-    segfault: Any, control: ControlDouble, show: Any
-) -> None:
+async def test_what_was_let_go_is_not_said_to_have_ended(segfault: Any, control: ControlDouble, show: Any) -> None:
     """Neither its panes nor its keys promise to run a process again that was only attached to."""
     debug = segfault.active.state
     debug.control.startable = False
