@@ -1,4 +1,4 @@
-"""Programs that fill their terminal, debugged in a real one: they draw, hear keys, the mouse and a change of size."""
+"""Programs that fill their terminal, debugged in a real one: they draw, hear keys, the mouse, a change of size."""
 
 from __future__ import annotations
 

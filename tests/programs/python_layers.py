@@ -17,7 +17,7 @@ class Layer:
         return self.forward(way)
 
     def forward(self, way):
-        secret = "\x1b[2Jsecret " + "x" * 3000
+        secret = "\x1b[2Jsecret " + "x" * 3000  # noqa: F841 - a debugger looks at it
         return getattr(spin_extension, way)()
 
 

@@ -387,7 +387,7 @@ async def test_a_core_without_its_program_is_not_said_to_lack_debug_information(
     core, program = tmp_path / "core", Path(shutil.copy(compiled("segfault"), tmp_path / "gone"))
     command = ["gdb", "-nx", "-batch", "-ex", "run", "-ex", f"generate-core-file {core}", str(program)]
     await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, timeout=60)
-    program.unlink()
+    await asyncio.to_thread(program.unlink)
     await told.session.open(CoreTarget(core))
     await told.session.at_rest()
     assert told.state.variables.note == "no variables without the program: name it after the core"
