@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,11 @@ _CUDA_GDB = find_engine("cuda-gdb")
 _NEWER = "gdb-18"
 _NEWER_GDB = Path(sys.prefix) / _NEWER / "bin" / "gdb"
 _EACH_GDB = ("gdb", "session", "python_frames")
+# The tests may have been started by something that ignores these, and what they start would ignore them too.
+for _number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(_number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 _TERMINAL = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "CLICOLOR", "CLICOLOR_FORCE")
 
 

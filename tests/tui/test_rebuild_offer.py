@@ -23,7 +23,7 @@ def built(segfault: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     session = segfault.active
     session.rebuild = SimpleNamespace(begin=lambda: began.append(None))
     session.began = began
-    session.state.build.program = Path("/work/segfault")
+    session.state.build.program = Path("/src/segfault")
     segfault.place_now = lambda place: Place(place.file, place.line + 2, place.fullname)
     return segfault
 
