@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.model.breakpoint import BreakpointIntent
+from ladder_backends.paths import config_file
 from ladder_backends.session.intents import IntentStore
 from ladder_demos.catalogue import DEMOS, find_demo
 from ladder_demos.compile import compile_demo
@@ -79,6 +80,25 @@ def test_what_it_cannot_be_started_with_is_one_line(ladder_tui, gdb) -> None:
         answer = ladder_tui("run", *options, "/bin/true")
         assert (answer.code, answer.out) == (2, "")
         assert complaint in answer.complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--follow-fork", "parent"), "exited normally"),
+        (("--follow-fork=child",), "exited with code 40"),
+        ((), "exited with code 40"),
+        (("--follow-fork", "both"), "exited normally"),
+    ],
+)
+def test_which_side_of_a_fork_is_followed(ladder_tui, gdb, compiled, options: tuple[str, ...], says: str) -> None:
+    """What the command line says wins over the settings; of two that are held, the run is over with the last."""
+    settings = config_file()
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text('at_fork = "child"\n')
+    answer = ladder_tui("run", *options, compiled("forks"))
+    assert (answer.code, answer.err) == (1 if "40" in says else 0, "")
+    assert answer.out.splitlines()[-1] == f"forks: {says}"
 
 
 def test_an_exit_status_is_1(ladder_tui, gdb) -> None:

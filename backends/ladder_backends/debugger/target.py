@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
+from ladder_backends.model.launch import ForkMode
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchTarget:
@@ -16,6 +18,7 @@ class LaunchTarget:
         environment: Variables set, or with None taken away, for the program on top of the console's own.
         stop_at_main: Stop at the first line of `main` instead of running on.
         non_stop: Threads stop one by one, where the engine can do that.
+        fork: What happens at a fork; None leaves that to the user's settings.
         stdin: File the program reads instead of its terminal.
     """
 
@@ -25,6 +28,7 @@ class LaunchTarget:
     environment: Mapping[str, str | None] = field(default_factory=dict)
     stop_at_main: bool = False
     non_stop: bool = False
+    fork: ForkMode | None = None
     stdin: Path | None = None
 
 

@@ -119,7 +119,7 @@ class Ladder:
         else:
             engine = await self._engines.take(name)
         session = await self._place(engine, lambda: self._engines.make(name))
-        session.control.follow_first(self.at_fork)
+        session.control.follow_first(self.at_fork, target)
         self._look_for_sources(target)
         session.rebuild.built = self._sources.made_at
         self.switch_rung(engine.rung)

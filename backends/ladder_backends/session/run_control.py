@@ -104,9 +104,10 @@ class RunControl:
             stdin=chosen.stdin,
         )
 
-    def follow_first(self, mode: str) -> None:
-        """What happens at forks from the opening on: `parent`, `child` or `both`."""
-        self.state.fork = ForkMode[mode.upper()]
+    def follow_first(self, mode: str, target: Target) -> None:
+        """What happens at forks from the opening on: `parent`, `child` or `both`, unless the target says."""
+        chosen = target.fork if isinstance(target, LaunchTarget) else None
+        self.state.fork = chosen or ForkMode[mode.upper()]
 
     async def opened(self, target: Target) -> None:
         """Take over how a target was opened, and remember how its program is started."""
@@ -188,6 +189,11 @@ class RunControl:
             self._session.notice("the program is about to exit, and the recording ends; continue lets it exit")
 
     # -- running
+
+    @property
+    def one_of_several_ended(self) -> bool:
+        """What stands stands only because another of the processes that are held has ended."""
+        return self._last_reason == PROCESS_ENDED and self._session.state.run is Run.STOPPED
 
     def directed(self, kind: StepKind) -> StepKind:
         """The step in the direction that was chosen."""

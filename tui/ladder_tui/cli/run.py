@@ -13,9 +13,7 @@ from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
 
 def configure(parser: ArgumentParser) -> None:
     """Options of `run`; they come before PROGRAM."""
-    parser.add_argument(
-        "--rung", choices=("gdb", "cuda-gdb"), help="the debugger; chosen by the program if left out"
-    )
+    parser.add_argument("--rung", metavar="NAME", help=f"{debuggers_of_rungs()}; chosen by the program if left out")
     parser.add_argument(
         "--stop-at-main", action="store_true", help="stop at the first line of main instead of running on"
     )
@@ -23,6 +21,11 @@ def configure(parser: ArgumentParser) -> None:
         "--non-stop",
         action="store_true",
         help="let threads stop one by one, the others run on",
+    )
+    parser.add_argument(
+        "--follow-fork",
+        choices=("parent", "child", "both"),
+        help="what to follow where the program forks; both holds parent and child",
     )
     parser.add_argument("--cwd", metavar="DIR", type=Path, help="the program's working folder")
     parser.add_argument(
@@ -45,6 +48,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     """Open the screen on the program, or run it to its end or first fault and print what is there."""
     from ladder_backends.debugger.target import LaunchTarget
+    from ladder_backends.model.launch import ForkMode
 
     if not arguments.program:
         raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
@@ -54,6 +58,7 @@ def run(arguments: Namespace) -> int:
         arguments=tuple(words),
         stop_at_main=arguments.stop_at_main,
         non_stop=arguments.non_stop,
+        fork=ForkMode[arguments.follow_fork.upper()] if arguments.follow_fork else None,
         directory=arguments.cwd.absolute() if arguments.cwd is not None else None,
         environment=read_variables(arguments.env),
         stdin=arguments.stdin.absolute() if arguments.stdin is not None else None,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from ladder_backends.debugger.contract import StepKind
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import RecordingInvalid
 from ladder_backends.session.debug_session import DebugSession
@@ -96,6 +97,9 @@ def _stand(
                 stack.enter_context(passing_input(session.type_to_program))
                 stack.enter_context(interrupting(session))
             await session.at_rest()
+            while runs and session.control.one_of_several_ended:
+                await session.resume(StepKind.CONTINUE)
+                await session.at_rest()
         state = session.state
         if state.frames.more:
             await session.load_frames(0, _FRAMES)

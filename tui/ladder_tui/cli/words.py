@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-VALUED = frozenset({"--theme", "--rung", "--record", "-o", "--cwd", "--env", "--stdin"})
+VALUED = frozenset({"--theme", "--rung", "--record", "-o", "--cwd", "--env", "--stdin", "--follow-fork"})
 """Options of ours that take the next word as their value."""
 
 
