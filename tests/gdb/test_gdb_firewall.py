@@ -215,3 +215,63 @@ async def test_variables_are_kept_from_gdb_and_let_in_from_the_next_start_on(
     assert watched.debugger.engine_command().environment["PYTHONPATH"] == str(tmp_path)
     let_in("PYTHONPATH", False)
     assert os.environ["PYTHONPATH"] == str(tmp_path)
+
+
+def of_process(pid: int) -> dict[str, str]:
+    rows = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
+    return dict(row.split("=", 1) for row in rows if "=" in row)
+
+
+LOADER = ("LD_LIBRARY_PATH", "LD_PRELOAD", "LD_BIND_NOW", "GLIBC_TUNABLES", "MALLOC_PERTURB_")
+
+
+@pytest.fixture
+def for_the_loader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
+    """Variables for the loader, as a person has them set for a program."""
+    # What is not there is passed over with a word.
+    values = (f"{tmp_path}/lib:/opt/lib", str(tmp_path / "mine.so"), "1", "glibc.malloc.arena_max=1", "7")
+    there = dict(zip(LOADER, values, strict=True))
+    for name, value in there.items():
+        monkeypatch.setenv(name, value)
+    return there
+
+
+async def test_what_is_told_to_the_loader_reaches_the_program_and_not_gdb(
+    watched, compiled, for_the_loader: dict[str, str]
+) -> None:
+    stop = await stopped(watched, compiled("steps"))
+    assert stop.frame is not None
+    program = of_process(watched.debugger.process.pids["i1"])
+    assert {name: program.get(name) for name in LOADER} == for_the_loader
+    gdb = int(await watched.debugger.cli_text("python import os; print(os.getpid())"))
+    assert not set(LOADER) & set(of_process(gdb)) - {"LD_LIBRARY_PATH"}
+    assert for_the_loader["LD_LIBRARY_PATH"] not in of_process(gdb).get("LD_LIBRARY_PATH", "")
+    for name in LOADER:
+        found = await entry(watched, name)
+        assert (found.kind, found.now, found.later) == (Kind.VARIABLE, "for the program only", True)
+    (told,) = [one.text for one in watched.all(EngineNotice) if "kept from gdb" in one.text]
+    assert all(name in told for name in LOADER)
+
+
+async def test_a_gdb_that_needs_its_library_path_is_given_it(
+    watched, compiled, for_the_loader: dict[str, str], gdb: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    needing = tmp_path / "gdb"
+    needing.write_text(
+        f"#!/bin/sh\ntest \"$LD_LIBRARY_PATH\" || {{ echo 'libmine.so: no such file' >&2; exit 127; }}\n"
+        f'exec env -u LD_LIBRARY_PATH {gdb} "$@"\n'
+    )
+    needing.chmod(0o755)
+    monkeypatch.setenv("LADDER_GDB", str(needing))
+    await stopped(watched, compiled("steps"))
+    program = of_process(watched.debugger.process.pids["i1"])
+    assert {name: program.get(name) for name in LOADER} == for_the_loader
+    found = await entry(watched, "LD_LIBRARY_PATH")
+    assert (found.now, found.fixed) == ("let in", "this gdb does not start without it")
+    assert watched.debugger.engine_command().environment.get("LD_LIBRARY_PATH", "kept") == "kept"
+
+
+async def test_a_library_path_that_is_let_in_reaches_gdb(watched, for_the_loader: dict[str, str]) -> None:
+    configure_let_in(["LD_LIBRARY_PATH"])
+    command = watched.debugger.engine_command()
+    assert command.environment["LD_LIBRARY_PATH"] == for_the_loader["LD_LIBRARY_PATH"]

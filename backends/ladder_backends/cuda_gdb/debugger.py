@@ -64,6 +64,7 @@ class CudaGdbDebugger(GdbDialect):
     rung: ClassVar[str] = "cuda-gdb"
     engine: ClassVar[str] = "cuda-gdb"
     dump_engine: ClassVar[bool] = True
+    keeps_libraries: ClassVar[str] = "cuda-gdb finds libcuda and the toolkit's libraries by it"
     focus_schema: ClassVar[tuple[FocusLevel, ...]] = FOCUS_SCHEMA
 
     _dump: GpuDump | None = None

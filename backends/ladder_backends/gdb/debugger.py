@@ -255,7 +255,7 @@ class GdbDebugger(GdbDialect):
         return any(line.startswith("Line ") for line in self.events.said)
 
     def _tell_kept_back(self) -> None:
-        kept = kept_back()
+        kept = kept_back(libraries=self.given_libraries)
         if kept:
             fetches = " — symbols are not fetched" if "DEBUGINFOD_URLS" in kept and not lets_in(DEBUGINFOD) else ""
             names = ", ".join(kept)

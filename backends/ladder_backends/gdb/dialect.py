@@ -21,11 +21,11 @@ from ladder_backends.errors import (
 from ladder_backends.gdb.breakpoint_review import BreakpointReview
 from ladder_backends.gdb.breakpoint_setting import BreakpointSetting
 from ladder_backends.gdb.console import Console
-from ladder_backends.gdb.environment import engine_environment
+from ladder_backends.gdb.environment import engine_environment, libraries_of_program
 from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.firewall import GdbFirewall
 from ladder_backends.gdb.print_limits import limits_round
-from ladder_backends.gdb.probing import install_remedy, probe_engine
+from ladder_backends.gdb.probing import install_remedy, needs_libraries, probe_engine
 from ladder_backends.gdb.questions import Questions
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.running import Running
@@ -65,6 +65,8 @@ class GdbDialect(Debugger):
         engine: Name of the executable, as `find_engine` knows it.
         settings: Commands that make any engine fit to be driven; refusals of single ones are passed over.
         dump_engine: The engine runs with a core file limit of zero, since bad dumps abort it.
+        keeps_libraries: Why the engine is given `LD_LIBRARY_PATH`, a clause; empty where it is kept from it.
+        given_libraries: The engine is given `LD_LIBRARY_PATH`.
     """
 
     engine: ClassVar[str] = "gdb"
@@ -81,6 +83,7 @@ class GdbDialect(Debugger):
         "-gdb-set max-value-size 16777216",
     )
     dump_engine: ClassVar[bool] = False
+    keeps_libraries: ClassVar[str] = ""
     firewall: GdbFirewall | None = None
     focus_schema: ClassVar[tuple[FocusLevel, ...]] = (FocusLevel("thread"),)
 
@@ -88,6 +91,7 @@ class GdbDialect(Debugger):
         self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
     ) -> None:
         self.provenance = provenance
+        self.given_libraries = bool(self.keeps_libraries)
         self._make_transport = transport
         self._mi: MiSession | None = None
         self._ran = False
@@ -168,10 +172,12 @@ class GdbDialect(Debugger):
         found = find_engine(self.engine)
         if found.path is None and self.provenance is Provenance.ENGINE:
             raise EngineMissing(f"cannot start {self.engine}", found.missing, install_remedy(self.engine))
+        if found.path is not None and self.provenance is Provenance.ENGINE and not self.keeps_libraries:
+            self.given_libraries = needs_libraries(found.path)
         return EngineCommand(
             engine=self.engine,
             argv=(str(found.path or self.engine), "-nx", "-q"),
-            environment=engine_environment(),
+            environment=engine_environment(libraries=self.given_libraries),
             core_size_zero=self.dump_engine,
         )
 
@@ -195,7 +201,10 @@ class GdbDialect(Debugger):
 
     async def _apply_settings(self) -> None:
         wanted = (*self.settings, *self.settings_found())
-        settings = GdbFirewall.at_start(wanted) if self.firewall is not None else wanted
+        settings: Sequence[str] = wanted
+        if self.firewall is not None:
+            libraries = libraries_of_program(libraries=self.given_libraries)
+            settings = [*GdbFirewall.at_start(wanted), *libraries]
         answers = await asyncio.gather(*(self.command(text) for text in settings), return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException) and not isinstance(answer, CommandFailed | NotRecorded):

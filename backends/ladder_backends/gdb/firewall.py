@@ -15,6 +15,7 @@ from ladder_backends.gdb.environment import PROGRAM_TERM, variables_kept
 from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.init_files import init_files
 from ladder_backends.gdb.ledger_settings import BY_NAME, DEBUGINFOD, SETTINGS, ForcedSetting
+from ladder_backends.mi.environment import LIBRARIES
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import ConsoleOutput, EngineNotice, Event
 from ladder_backends.model.ledger import Kind, LedgerEntry, Scope
@@ -39,6 +40,12 @@ class _Engine(Protocol):
     def emit(self, event: Event) -> None: ...
 
     def expect_styles(self) -> None: ...
+
+    @property
+    def keeps_libraries(self) -> str: ...
+
+    @property
+    def given_libraries(self) -> bool: ...
 
 
 class GdbFirewall(Firewall):
@@ -179,7 +186,11 @@ class GdbFirewall(Firewall):
 
     def _variables(self) -> list[LedgerEntry]:
         entries = []
-        for name, why in variables_kept().items():
+        if self._engine.given_libraries and (libraries := os.environ.get(LIBRARIES)):
+            why = self._engine.keeps_libraries or "this gdb does not start without it"
+            shown = clean_line(libraries)[:_LONGEST]
+            entries.append(LedgerEntry(LIBRARIES, Kind.VARIABLE, Scope.ENGINE, shown, shown, "let in", why, why))
+        for name, why in variables_kept(libraries=self._engine.given_libraries).items():
             entries.append(
                 LedgerEntry(
                     clean_line(name),

@@ -9,8 +9,9 @@ import subprocess
 from pathlib import Path
 
 from ladder_backends.debugger.probe import Probe
-from ladder_backends.mi.environment import engine_environment
+from ladder_backends.mi.environment import LIBRARIES, engine_environment
 from ladder_backends.paths import find_engine
+from ladder_backends.rungs import OURS
 from ladder_backends.text import decode
 
 OLDEST_GDB = 9
@@ -19,15 +20,11 @@ OLDEST_GDB = 9
 _BASE_VERSION = re.compile(r"GNU gdb[^\n]*?(\d+)\.\d+[\w.-]*\s*$", re.MULTILINE)
 _NAMES_VERSION = re.compile(r"^(?!exec:).*gdb\b.*\d+\.\d+")
 
-_REMEDIES = {
-    "gdb": "install it (`apt install gdb`, `dnf install gdb`), or set LADDER_GDB to its path",
-    "cuda-gdb": "run `ladder-tui demo --install-cuda-gdb`, or set LADDER_CUDA_GDB to its path",
-}
-
 
 def install_remedy(engine: str) -> str:
     """How to get an engine, in the imperative."""
-    return _REMEDIES.get(engine, f"install {engine} and put it on PATH")
+    named = next((rung.install for rung in OURS if rung.engine == engine), "")
+    return named or f"install {engine} and put it on PATH"
 
 
 def version_line(text: str) -> str:
@@ -37,13 +34,13 @@ def version_line(text: str) -> str:
 
 
 @functools.lru_cache(maxsize=16)
-def _version_text(path: Path, changed: int) -> str:
+def _version_text(path: Path, changed: int, libraries: str | None) -> str:
     done = subprocess.run(
         [path, "-nx", "--version"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=20,
-        env=engine_environment(os.environ, {}),
+        env=engine_environment(os.environ, {LIBRARIES: libraries}),
         check=False,
     )
     text = decode(done.stdout)
@@ -51,6 +48,20 @@ def _version_text(path: Path, changed: int) -> str:
         said = decode(done.stderr).strip().splitlines()
         raise OSError(said[-1] if said else f"it ended with status {done.returncode}")
     return text
+
+
+def needs_libraries(path: Path) -> bool:
+    """Whether an engine runs only with the `LD_LIBRARY_PATH` that is set here; it is asked where one is set."""
+    libraries = os.environ.get(LIBRARIES)
+    if not libraries:
+        return False
+    for given in (None, libraries):
+        try:
+            _version_text(path, path.stat().st_mtime_ns, given)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        return given is not None
+    return False
 
 
 def probe_engine(name: str, engine: str) -> Probe:
@@ -64,7 +75,8 @@ def probe_engine(name: str, engine: str) -> Probe:
     if found.path is None:
         return Probe(name, None, missing=found.missing, remedy=install_remedy(engine))
     try:
-        text = _version_text(found.path, found.path.stat().st_mtime_ns)
+        libraries = os.environ.get(LIBRARIES) if needs_libraries(found.path) else None
+        text = _version_text(found.path, found.path.stat().st_mtime_ns, libraries)
     except (OSError, subprocess.SubprocessError) as error:
         return Probe(name, found.path, missing=f"{found.path} does not run: {error}", remedy=install_remedy(engine))
     version = version_line(text)

@@ -1,21 +1,31 @@
 """The environment an engine is started with.
 
-gdb embeds Python, so variables that steer the console's own interpreter break or misdirect it; a terminal type
-makes it style its command line; a debuginfod server that does not answer keeps it from starting for minutes.
+gdb embeds Python, so variables that steer the console's own interpreter break or misdirect it; what steers the
+loader and the allocator (ld.so(8), mallopt(3)) is meant for the program and would run inside the engine; a terminal
+type makes it style its command line; a debuginfod server that does not answer keeps it from starting for minutes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-_REMOVED = ("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR", "PYTHONUSERBASE")
+LIBRARIES = "LD_LIBRARY_PATH"
+"""The one variable of the loader that an engine may need for libraries of its own."""
+
+_REMOVED = (
+    *("PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONEXECUTABLE", "PYTHONPLATLIBDIR", "PYTHONUSERBASE"),
+    *("PYTHONWARNINGS", "PYTHONMALLOC", "PYTHONINSPECT", "PYTHONVERBOSE", "PYTHONDEBUG", "GLIBC_TUNABLES"),
+)
 # Sizes of the console's own terminal; the engine asks its own terminals.
 _SIZES = ("LINES", "COLUMNS")
 _SET = {"TERM": "dumb", "DEBUGINFOD_URLS": ""}
-_PREFIXES = ("CONDA_", "_CONDA_", "VIRTUAL_ENV")
+_PREFIXES = ("CONDA_", "_CONDA_", "VIRTUAL_ENV", "LD_", "MALLOC_")
 
 
 def _removed(name: str) -> bool:
+    if name == LIBRARIES:
+        # Whoever starts the engine knows whether it needs it.
+        return False
     return name in _REMOVED or name in _SIZES or name.startswith(_PREFIXES)
 
 
