@@ -10,6 +10,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.thread import Locking, ThreadState
 from ladder_backends.session import thread_reading
 from ladder_backends.session.debug_session import DebugSession
+from ladder_backends.session.own_frames import own_frame
 from ladder_backends.session.state import Change, Run
 
 
@@ -166,6 +167,35 @@ async def test_in_non_stop_keys_act_on_the_focused_thread(told, compiled) -> Non
     assert told.state.frames.frames[0].function == "work"
     assert told.state.run_detail == "breakpoint 1"
     assert other not in told.state.threads.news
+
+
+async def test_a_thread_is_stood_in_at_the_frame_that_was_chosen(start, compiled) -> None:
+    told = await start(compiled("threads"), "meet")
+    await read(told)
+    group = next(group for group in told.state.threads.groups if len(group.threads) > 1)
+    own = own_frame(group.frames)
+    assert own is not None
+    assert own.level > 0
+    chosen = group.threads[0].id
+    await told.session.threads.focus(chosen, own.level)
+    await told.session.at_rest()
+    assert told.state.focus == Focus.of(thread=chosen)
+    assert told.state.selected_frame == own.level
+    assert told.state.place == own.place
+    assert told.state.variables.frame_level == own.level
+    # The command line stands there too.
+    await told.session.console("frame")
+    await told.until(lambda: any(line.startswith(f"#{own.level} ") for line in told.state.console))
+
+
+async def test_in_non_stop_too(told, compiled) -> None:
+    await non_stop(told, compiled("burst"), "work")
+    await told.until(lambda: len(told.state.threads.news) == 7)
+    other = next(iter(told.state.threads.news))
+    await told.session.threads.focus(other, 1)
+    await told.session.at_rest()
+    assert (told.state.focus, told.state.selected_frame) == (Focus.of(thread=other), 1)
+    assert told.state.variables.frame_level == 1
 
 
 async def test_in_non_stop_a_running_thread_can_have_the_focus_and_be_stopped(told, compiled) -> None:

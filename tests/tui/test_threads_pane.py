@@ -55,9 +55,15 @@ async def test_a_group_unfolds_and_enter_goes_to_a_thread(view, segfault) -> Non
     assert len(rows(view)) == 501
     assert rows(view)[2].split() == ["2", "worker-2", "___pthread_mutex_lock"]
     await view.press("down", "enter")
-    assert ("focus", 2) in segfault.active.asked
+    assert ("focus", 2, 0) in segfault.active.asked
     await view.press("up", "enter")
     assert len(rows(view)) == 2
+
+
+async def test_enter_stands_in_the_frame_that_the_row_names(view, segfault) -> None:
+    await view.press("slash", *"worker-77", "enter", "enter")
+    assert rows(view) == ["    77  worker-77  wait_at_door in ___pthread_mutex_lock"]
+    assert segfault.active.asked[-1] == ("focus", 77, OWN.level)
 
 
 async def test_a_thread_is_typed_at_go_to(view, segfault) -> None:

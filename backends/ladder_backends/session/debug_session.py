@@ -383,8 +383,12 @@ class DebugSession(BreakpointActs):
             self.state.frames = window
             self._notifier.tell(Change.FRAMES)
 
-    async def switch(self, asked: Focus) -> Focus | None:
-        """Move the focus; state then holds both asked and reached. None, with a notice, where it is refused."""
+    async def switch(self, asked: Focus, level: int = 0) -> Focus | None:
+        """Move the focus, and select a frame there; state then holds both asked and reached.
+
+        Returns:
+            None, with a notice, where it is refused.
+        """
         state = self.state
         try:
             reached = await self.debugger.switch(asked)
@@ -397,7 +401,10 @@ class DebugSession(BreakpointActs):
             self._follower.failed(error)
             return None
         self.stand_in(asked, reached)
-        self._follower.look_again(0)
+        if level:
+            with self._told():
+                await self.debugger.select_frame(level)
+        self._follower.look_again(level)
         return reached
 
     def stand_in(self, asked: Focus | None, reached: Focus | None, reason: str = "") -> None:

@@ -44,7 +44,7 @@ class SessionThreads:
     """Keeps `state.threads`, announces every move of the focus, and holds threads or lets them go.
 
     Args:
-        switch: Moves the focus where all threads stop together.
+        switch: Moves the focus, to a frame there, where all threads stop together.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SessionThreads:
         state: DebugState,
         notifier: Notifier,
         follower: Follower,
-        switch: Callable[[Focus], Awaitable[Focus | None]],
+        switch: Callable[[Focus, int], Awaitable[Focus | None]],
     ) -> None:
         self._state = state
         self._notifier = notifier
@@ -207,12 +207,12 @@ class SessionThreads:
 
     # -- what a person does
 
-    async def focus(self, thread: int) -> None:
-        """Go to a thread."""
+    async def focus(self, thread: int, level: int = 0) -> None:
+        """Go to a thread, and select a frame of it."""
         state, before = self._state, self._stood
         asked = Focus.of(thread=thread)
         if not state.threads.non_stop:
-            reached = await self._switch(asked)
+            reached = await self._switch(asked, level)
             if reached is None:
                 return
             # It was reached, and there is no further place in it to be told apart.
@@ -224,6 +224,10 @@ class SessionThreads:
                 self._follower.notice(f"{state.threads.called(thread)} not reached: {refused.what}", "warning")
                 return
             self._turn_to(asked)
+            if level:
+                with contextlib.suppress(LadderError):
+                    await self._follower.debugger.select_frame(level)
+                    self._follower.look_again(level)
         self._stood = thread
         state.threads.news.pop(thread, None)
         if before is not None and before != thread:

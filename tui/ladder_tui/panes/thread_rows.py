@@ -48,6 +48,14 @@ def group_key(group: ThreadGroup) -> tuple[object, ...]:
     return (first.state, first.process, *((frame.function, str(frame.place)) for frame in group.frames))
 
 
+def named_frame(line: ThreadLine) -> Frame | None:
+    """The frame that a row names: the innermost of the program's own, or where one of a group stands, its own."""
+    if line.inside and line.thread is not None:
+        return line.thread.frame
+    frames = line.group.frames
+    return own_frame(frames) or (frames[0] if frames else None)
+
+
 class ThreadRows:
     """Lays out a list of threads.
 
@@ -141,7 +149,7 @@ class ThreadRows:
                 (Cell(f"LWP {thread.system_id}", "muted"),) if thread.system_id is not None else ()
             )
         else:
-            own = own_frame(group.frames) or (group.frames[0] if group.frames else None)
+            own = named_frame(line)
             cells += _standing(own)
             if own is not None and own is not group.frames[0]:
                 called = group.frames[group.frames.index(own) - 1]

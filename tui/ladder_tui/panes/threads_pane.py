@@ -9,7 +9,7 @@ from ladder_backends.session.state import Change, LadderState, Run
 from ladder_backends.session.thread_list import ThreadList
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
-from ladder_tui.panes.thread_rows import ThreadLine, ThreadRows
+from ladder_tui.panes.thread_rows import ThreadLine, ThreadRows, named_frame
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
@@ -124,10 +124,11 @@ class ThreadsPane(Pane):
         return f" — threads will stop {mode}; {key_of('threads.non-stop')} changes that"
 
     def activate(self, hit: Hit) -> None:
-        """Go to a thread, or unfold a group."""
+        """Go to a thread, into the frame that its row names, or unfold a group."""
         session = self.session
         if isinstance(hit.target, Thread) and session is not None:
-            self.work(session.threads.focus(hit.target.id))
+            named = named_frame(self._lines.lines[hit.index])
+            self.work(session.threads.focus(hit.target.id, named.level if named is not None else 0))
         elif isinstance(hit.target, ThreadGroup):
             self._lines.fold(hit.target)
             self.update()
