@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ladder_backends.rungs import OURS
+
 _APP = "ladder-tui"
 
 ENGINE_VARIABLES: Mapping[str, str] = {
-    "gdb": "LADDER_GDB",
-    "cuda-gdb": "LADDER_CUDA_GDB",
-    "rocgdb": "LADDER_ROCGDB",
-    "compute-sanitizer": "LADDER_SANITIZER",
+    **{rung.engine: rung.variable for rung in OURS if rung.engine},
     "py-spy": "LADDER_PY_SPY",
 }
 """Engines and tools by name, with the environment variable that names their executable."""
@@ -50,9 +50,9 @@ def cache_dir() -> Path:
     return _xdg("XDG_CACHE_HOME", ".cache")
 
 
-def installed_cuda_gdb() -> Path:
-    """Where the project's installer script puts cuda-gdb."""
-    return data_dir() / "cuda-gdb" / "bin" / "cuda-gdb"
+def installed(name: str) -> Path:
+    """Where the project's installer scripts put an engine."""
+    return data_dir() / name / "bin" / name
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +105,22 @@ def configure_engines(paths: Mapping[str, str]) -> None:
     _configured.update(paths)
 
 
+def engine_variable(name: str) -> str:
+    """The environment variable that names an engine's executable: `LADDER_MY_GDB` for `my-gdb`."""
+    return ENGINE_VARIABLES.get(name) or "LADDER_" + re.sub(r"\W", "_", name, flags=re.ASCII).upper()
+
+
 def find_engine(name: str) -> EngineExecutable:
     """Find an engine: its environment variable, then the configuration, then PATH, then the installer's folder.
 
     A place that names something unusable is the answer, with the reason; it is not passed over in silence.
 
     Args:
-        name: A key of `ENGINE_VARIABLES`; for other engines only the configuration and PATH are asked.
+        name: A key of `ENGINE_VARIABLES`, or another engine, whose variable is called after it.
     """
-    variable = ENGINE_VARIABLES.get(name, "")
+    variable = engine_variable(name)
     named = (
-        (os.environ.get(variable, "") if variable else "", variable),
+        (os.environ.get(variable, ""), variable),
         (_configured.get(name, ""), "config.toml"),
     )
     for text, origin in named:
@@ -124,8 +129,8 @@ def find_engine(name: str) -> EngineExecutable:
     found = shutil.which(name)
     if found:
         return EngineExecutable(Path(found).absolute(), "PATH")
-    if name == "cuda-gdb" and _is_program(installed_cuda_gdb()):
-        return EngineExecutable(installed_cuda_gdb(), "installer")
+    if name in ENGINE_VARIABLES and _is_program(installed(name)):
+        return EngineExecutable(installed(name), "installer")
     return EngineExecutable(None, missing=f"{name} is not on PATH")
 
 

@@ -15,6 +15,7 @@ from textual.binding import Binding
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.rungs import OURS
 from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, DebugState, LadderState, Run
 
 if TYPE_CHECKING:
@@ -219,12 +220,10 @@ ACTIONS: tuple[Action, ...] = (
            "search"),
     Action("console", ("colon",), "console", "Type a command to the engine; Esc leaves", _TELL, "console",
            needs=Need.CONSOLE, hinted=True),
-    Action("rung.hardware", ("0",), "hardware", "Show the hardware rung", _GO, "rung('hardware')"),
-    Action("rung.gdb", ("1",), "gdb", "Show the gdb rung", _GO, "rung('gdb')"),
-    Action("rung.sanitizer", ("2",), "sanitizer", "Show the sanitizer rung", _GO, "rung('sanitizer')"),
-    Action("rung.cuda-gdb", ("3",), "cuda-gdb", "Show the cuda-gdb rung", _GO, "rung('cuda-gdb')"),
-    Action("rung.rocgdb", ("4",), "rocgdb", "Show the rocgdb rung", _GO, "rung('rocgdb')"),
-    Action("rung.ranks", ("5",), "ranks", "Show the ranks rung", _GO, "rung('ranks')"),
+    *(Action(f"rung.{rung.name}", (rung.key,), rung.name, f"Show the {rung.name} rung", _GO, f"rung('{rung.name}')")
+      for rung in OURS),
+    Action("rung.added", ("6", "7", "8", "9"), "added rung", "Show the rung of a debugger that was added", _GO,
+           "added_rung"),
     Action("attach", ("A",), "attach", "Choose a running process and attach to it; it lives on afterwards", _GO,
            "attach"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from ladder_tui.opening import Opening
     from ladder_tui.screens.choice import ChoiceScreen
 
+RUNGS_AFTER = 0.3
+"""Seconds after the first paint at which debuggers of other packages are looked for."""
+
 _LOG = logging.getLogger(__name__)
 _UNEXPECTED = "this is a fault of ladder-tui; its log file holds the details"
 
@@ -214,9 +217,19 @@ class LadderApp(App[int]):
     def _settled(self) -> None:
         if user_theme_dir().is_dir():
             self.run_worker(watch_themes(user_theme_dir(), self.reload_theme), group="themes", exit_on_error=False)
+        from ladder_tui._paint_now import write_at_once
+        write_at_once(self)
         gc.collect()
         gc.freeze()
         gc.enable()
+        self.set_timer(RUNGS_AFTER, lambda: self.work(self._find_rungs()))
+
+    async def _find_rungs(self) -> None:
+        """Debuggers that other packages add stand at the end of the ladder."""
+        from ladder_backends.debugger.registry import find_rungs
+
+        if await asyncio.to_thread(find_rungs):
+            self.workspace.rung_bar.update()
 
     async def on_event(self, event: events.Event) -> None:
         """Keys meet the workspace, or what lies over it, in the order in which they were typed, however fast."""

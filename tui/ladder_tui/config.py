@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from ladder_backends.errors import SettingInvalid
-from ladder_backends.paths import ENGINE_VARIABLES, config_file
+from ladder_backends.paths import ENGINE_VARIABLES, config_file, engine_variable
 from ladder_backends.text import clean_line
 
 DEFAULT_THEME = "dark"
@@ -65,7 +65,7 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
     reader = _Reader(source, table)
     written_theme = reader.text("theme")
     written_level = reader.text("log_level")
-    engines = reader.texts("engines", known=tuple(ENGINE_VARIABLES))
+    engines = reader.texts("engines", known=tuple(ENGINE_VARIABLES), others=_added_debuggers)
     keys = reader.texts("keys")
     roots = reader.list_of_text("source_roots")
     non_stop = reader.flag("non_stop")
@@ -102,7 +102,8 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
             f"it can be {', '.join(AT_FORK)}",
             "change or remove it",
         )
-    for name, variable in ENGINE_VARIABLES.items():
+    for name in (*ENGINE_VARIABLES, *(engines.keys() - ENGINE_VARIABLES.keys())):
+        variable = engine_variable(name)
         if os.environ.get(variable):
             origins[f"engines.{name}"] = variable
         elif name in engines:
@@ -122,6 +123,13 @@ def load_settings(*, theme: str | None = None, file: Path | None = None) -> Sett
         log_level=level,
         origins=origins,
     )
+
+
+def _added_debuggers() -> tuple[str, ...]:
+    """Debuggers of other packages; looked for only where a name is none of ours."""
+    from ladder_backends.debugger.registry import debugger_names
+
+    return debugger_names()
 
 
 def _first(origins: dict[str, str], name: str, *candidates: tuple[str, str]) -> str:
@@ -184,12 +192,14 @@ class _Reader:
             raise self._wrong(f"{table}.{key}", "a list of strings")
         return tuple(found)
 
-    def texts(self, key: str, known: tuple[str, ...] = ()) -> Mapping[str, str]:
+    def texts(
+        self, key: str, known: tuple[str, ...] = (), others: Callable[[], tuple[str, ...]] = tuple
+    ) -> Mapping[str, str]:
         value = self._take(key, {})
         if not isinstance(value, dict):
             raise self._wrong(key, "a table")
         for name, item in value.items():
-            if known and name not in known:
+            if known and name not in known and name not in (known := (*known, *others())):
                 raise self._unknown(f"{key}.{name}", known)
             if not isinstance(item, str):
                 raise self._wrong(f"{key}.{name}", "a string")

@@ -112,7 +112,11 @@ class Debugger(abc.ABC):
 
     Attributes:
         name: Entry point name.
-        rung: The rung it serves: `gdb`, `cuda-gdb`, `rocgdb`, `ranks`.
+        rung: The rung it serves: a name of `rungs.OURS`, or one of its own, at the end of the ladder.
+        rung_answers: The questions that a rung of its own is for.
+        rung_device: Whose kernels are looked into on a rung of its own: `CUDA`, `HIP`; else an empty string.
+        rung_opens: The command that opens something on a rung of its own; empty for the usual one.
+        stops_threads_apart: Threads of a program that it starts can stop one by one.
         focus_schema: Levels of the dialect, outermost first.
         capabilities: Valid once opened.
         provenance: ENGINE, or RECORDING where a recording stands in for the engine.
@@ -124,6 +128,10 @@ class Debugger(abc.ABC):
 
     name: ClassVar[str]
     rung: ClassVar[str]
+    rung_answers: ClassVar[str] = ""
+    rung_device: ClassVar[str] = ""
+    rung_opens: ClassVar[str] = ""
+    stops_threads_apart: ClassVar[bool] = False
     focus_schema: ClassVar[tuple[FocusLevel, ...]]
 
     capabilities: Capability = Capability.NONE

@@ -9,6 +9,7 @@ import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
+from ladder_backends import rungs
 from ladder_backends.debugger.contract import Debugger
 from ladder_backends.errors import EngineMissing
 from ladder_backends.text import clean_line
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 GROUP = "ladder.debuggers"
 
-_OURS = {"gdb": "ladder_backends.gdb:GdbDebugger", "cuda-gdb": "ladder_backends.cuda_gdb:CudaGdbDebugger"}
+_OURS = {rung.debugger: rung.entry_point for rung in rungs.OURS if rung.entry_point}
 """What this distribution registers, known without a search through all that is installed."""
 
 
@@ -61,3 +62,35 @@ def load_debugger(name: str) -> type[Debugger]:
     if not (isinstance(loaded, type) and issubclass(loaded, Debugger)):
         raise EngineMissing(f"{entry.value} is no debugger", "it does not derive from Debugger")
     return loaded
+
+
+def find_rungs() -> bool:
+    """Look for debuggers of other packages and give those with a rung of their own a place on the ladder.
+
+    Imports them, so not before the first paint and not on an event loop. One that does not load stands there too,
+    and says why.
+
+    Returns:
+        Whether there are other rungs than before.
+    """
+    found: dict[str, rungs.Rung] = {}
+    for name in _entries().keys() - _OURS.keys():
+        shown = clean_line(name)
+        try:
+            kind = load_debugger(name)
+            rung = rungs.added_rung(
+                clean_line(kind.rung),
+                name,
+                answers=kind.rung_answers,
+                device=kind.rung_device,
+                opens=kind.rung_opens,
+            )
+        except EngineMissing as error:
+            rung = rungs.added_rung(shown, name, missing=error.line())
+        except Exception as error:
+            why = clean_line(f"{type(error).__name__}: {error}")
+            rung = rungs.added_rung(
+                shown, name, missing=f"the debugger {shown} does not say which rung it serves: {why}"
+            )
+        found.setdefault(rung.name, rung)
+    return rungs.add(found)

@@ -9,6 +9,7 @@ from pathlib import Path
 from ladder_backends.case.packing import packing_of
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, PT_LOAD, read_segments
+from ladder_backends.rungs import dump_rung
 from ladder_backends.text import clean_line
 
 
@@ -44,7 +45,9 @@ def check_core(core: Path) -> list[str]:
     kind, machine = struct.unpack_from("<HH", head, 16)
     if machine == EM_CUDA:
         raise TargetInvalid(
-            f"cannot open {shown} with gdb", "it is GPU code or a GPU core dump", "open it on the cuda-gdb rung"
+            f"cannot open {shown} with gdb",
+            "it is GPU code or a GPU core dump",
+            f"open it on the {dump_rung().name} rung",
         )
     if kind != ET_CORE:
         raise TargetInvalid(

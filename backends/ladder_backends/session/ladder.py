@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.errors import EngineMissing, LadderError
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.paths import current_folder
 from ladder_backends.python_frames.detect import interpreter_among
+from ladder_backends.rungs import dump_rung, findings_rung, host_rung
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.jump import JumpOutcome
 
-SANITIZER = "sanitizer"
+SANITIZER = findings_rung().name
 FOLLOW_INTERVAL = 0.25
 """Seconds between two looks at a report that a tool is still writing."""
-_DUMP_RUNG = "cuda-gdb"
+DUMPS = dump_rung().name
+HOST = host_rung().name
 _MOST_LOOKED_AT = 16
 
 
@@ -76,7 +79,7 @@ class Ladder:
         """The session of the rung on screen; on the sanitizer rung, the one that jumps go to."""
         rung = self.state.rung
         if rung == SANITIZER:
-            return self.sessions.get(_DUMP_RUNG) or self.sessions.get("gdb")
+            return self.sessions.get(DUMPS) or self.sessions.get(HOST)
         return self.sessions.get(rung)
 
     def switch_rung(self, rung: str) -> None:
@@ -109,7 +112,7 @@ class Ladder:
         choice = await asyncio.to_thread(choose_debugger, target)
         name = debugger or choice.debugger
         target = target if debugger else choice.target
-        if self.non_stop and name == "gdb" and isinstance(target, LaunchTarget):
+        if self.non_stop and isinstance(target, LaunchTarget) and load_debugger(name).stops_threads_apart:
             target = replace(target, non_stop=True)
         if isinstance(target, CoreTarget):
             target = replace(target, folders=tuple(Path(root) for root in self._roots(target.core)))
@@ -123,7 +126,7 @@ class Ladder:
         self._look_for_sources(target)
         session.rebuild.built = self._sources.made_at
         self.switch_rung(engine.rung)
-        if choice.notice:
+        if choice.notice and not debugger:
             self.notice(choice.notice)
         await session.open(target, run=run)
         self._tell_of_edits(session)
@@ -143,11 +146,11 @@ class Ladder:
         state = self.state
         state.case_title = opened.title
         self._recordings = opened.recordings
-        before = self.sessions.get(_DUMP_RUNG)
+        before = self.sessions.get(DUMPS)
         if opened.dump is not None:
             self._dump = GpuDumpTarget(opened.dump, opened.executable)
-            if not self._engines.missing(_DUMP_RUNG):
-                self._engines.warm_up(_DUMP_RUNG)
+            if not self._engines.missing(DUMPS):
+                self._engines.warm_up(DUMPS)
         self._sources = self._finder_for(opened)
         self._background(self._sources.prepare())
         for note in opened.notes:
@@ -164,7 +167,7 @@ class Ladder:
             if self._dump is not None:
                 async with self._jumping:
                     # The findings are on screen already: a jump may have opened the dump meanwhile.
-                    if self.sessions.get(_DUMP_RUNG) is before:
+                    if self.sessions.get(DUMPS) is before:
                         await self._place_dump_session()
             return
         if self._dump is not None:
@@ -274,7 +277,7 @@ class Ladder:
             return outcome
 
     def _not_reached(self, outcome: JumpOutcome) -> JumpOutcome:
-        session = self.sessions.get(_DUMP_RUNG)
+        session = self.sessions.get(DUMPS)
         if session is not None:
             session.show_jump(outcome)
         self.notice(outcome.reason, "warning")
@@ -282,7 +285,7 @@ class Ladder:
 
     async def _dump_session(self) -> DebugSession:
         """The session that stands in the dump; opened at the first jump, and again after its engine has died."""
-        session = self.sessions.get(_DUMP_RUNG)
+        session = self.sessions.get(DUMPS)
         refused = session is not None and session.target is not None and session.state.run is Run.NOTHING
         if self._dump is None:
             if session is not None and session.target is not None and not refused:
@@ -291,7 +294,7 @@ class Ladder:
             raise EngineMissing(
                 "there is no GPU core dump to jump into",
                 "racecheck writes none" if racecheck else "the report alone holds no values",
-                "break on the line of the hazard under cuda-gdb"
+                f"break on the line of the hazard under {DUMPS}"
                 if racecheck
                 else "run the sanitizer with --generate-coredump, and open its dump with the report",
             )
@@ -299,19 +302,19 @@ class Ladder:
             session = await self._place_dump_session()
         if session.target is None:
             await session.open(self._dump, look=False)
-            self._engines.warm_up(_DUMP_RUNG)
+            self._engines.warm_up(DUMPS)
         return session
 
     async def _place_dump_session(self) -> DebugSession:
-        return await self._place(await self._dump_engine(), lambda: self._engines.make(_DUMP_RUNG))
+        return await self._place(await self._dump_engine(), lambda: self._engines.make(DUMPS))
 
     async def _dump_engine(self) -> Debugger:
-        """cuda-gdb, or a recording of it where it is not installed."""
-        stand_in = self._engines.stand_in(_DUMP_RUNG, self._recordings)
+        """The debugger that opens GPU core dumps, or a recording of it where it is not installed."""
+        stand_in = self._engines.stand_in(DUMPS, self._recordings)
         if stand_in is None:
-            return await self._engines.take(_DUMP_RUNG)
+            return await self._engines.take(DUMPS)
         self.notice(stand_in.notice, "warning")
-        return self._engines.replay(_DUMP_RUNG, stand_in.recording)
+        return self._engines.replay(DUMPS, stand_in.recording)
 
     # -- sessions
 

@@ -11,6 +11,7 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
+from ladder_backends.rungs import host_rung
 from ladder_backends.session.build_state import BuildState
 from ladder_backends.session.control_state import ControlState
 from ladder_backends.session.ledger_state import LedgerState
@@ -208,7 +209,7 @@ class LadderState:
         source_roots: Folders in which basenames are looked up.
     """
 
-    rung: str = "gdb"
+    rung: str = field(default_factory=lambda: host_rung().name)
     case_title: str = ""
     report: Report | None = None
     selected_finding: int | None = None

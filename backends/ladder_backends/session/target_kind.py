@@ -12,6 +12,7 @@ from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTar
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.gdb.process_check import check_process
 from ladder_backends.images import ElfImage, ElfInvalid, carries_device_code
+from ladder_backends.rungs import device_rung, dump_rung, host_rung
 from ladder_backends.text import clean_line
 
 _HIP_SECTIONS = frozenset({".hip_fatbin", ".hipFatBinSegment"})
@@ -44,13 +45,13 @@ def choose_debugger(target: Target) -> Choice:
         # Before a session gives way to one that could not begin.
         check_process(target.pid)
         notice = _device_notice(Path(f"/proc/{target.pid}/exe"))
-        return Choice("gdb", target, notice)
+        return Choice(host_rung().debugger, target, notice)
     file = target.core if isinstance(target, CoreTarget) else target.dump
     found = classify(file)
     if found.kind is FileKind.GPU_DUMP:
-        return Choice("cuda-gdb", GpuDumpTarget(plain_file(found), target.executable))
+        return Choice(dump_rung().debugger, GpuDumpTarget(plain_file(found), target.executable))
     if found.kind is FileKind.CORE:
-        return Choice("gdb", CoreTarget(plain_file(found), target.executable))
+        return Choice(host_rung().debugger, CoreTarget(plain_file(found), target.executable))
     if isinstance(target, CoreTarget) and target.executable is not None:
         other = classify(target.executable)
         if other.kind in (FileKind.CORE, FileKind.GPU_DUMP) and found.kind is FileKind.EXECUTABLE:
@@ -61,7 +62,8 @@ def choose_debugger(target: Target) -> Choice:
                 "name them the other way round",
             )
     # The debugger itself says what is wrong with anything else.
-    return Choice("gdb" if isinstance(target, CoreTarget) else "cuda-gdb", target)
+    fitting = host_rung() if isinstance(target, CoreTarget) else dump_rung()
+    return Choice(fitting.debugger, target)
 
 
 def _choose_for_program(target: LaunchTarget) -> Choice:
@@ -71,7 +73,7 @@ def _choose_for_program(target: LaunchTarget) -> Choice:
         if found is not None:
             program = Path(found)
             target = replace(target, program=program)
-    return Choice("gdb", target, _device_notice(program))
+    return Choice(host_rung().debugger, target, _device_notice(program))
 
 
 def _device_notice(program: Path) -> str:
@@ -88,5 +90,11 @@ def _device_notice(program: Path) -> str:
     except (OSError, ElfInvalid):
         return ""
     if names & _HIP_SECTIONS:
-        return "the program has HIP kernels: gdb shows its host side; rocgdb is not driven yet"
+        rung = device_rung("HIP")
+        driven = (
+            f"{rung.name}, on {rung.place}, the kernels"
+            if rung and not rung.missing
+            else "rocgdb is not driven yet"
+        )
+        return f"the program has HIP kernels: gdb shows its host side; {driven}"
     return ""

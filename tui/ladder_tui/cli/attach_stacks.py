@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder_backends.rungs import host_rung
 from ladder_backends.session.all_stacks import HeldProcess, hold_and_read
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.python_json import rows_json
@@ -27,7 +28,7 @@ def print_stacks(pid: int, *, json_wanted: bool, record: Path | None = None) -> 
     apply_settings()
 
     async def work() -> tuple[Debugger, HeldProcess]:
-        debugger = Engines(record).make("gdb")
+        debugger = Engines(record).make(host_rung().debugger)
         try:
             return debugger, await hold_and_read(debugger, pid)
         finally:

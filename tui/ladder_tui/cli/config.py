@@ -39,7 +39,7 @@ def run(arguments: Namespace) -> int:
         ("at_fork", settings.at_fork, settings.origins["at_fork"]),
         ("source_roots", list(settings.source_roots), settings.origins["source_roots"]),
     ]
-    for name in ENGINE_VARIABLES:
+    for name in dict.fromkeys((*ENGINE_VARIABLES, *settings.engines)):
         found = find_engine(name)
         shown = clean_line(str(found.path)) if found.path else ""
         rows.append((f"engines.{name}", shown, found.origin or found.missing))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from ladder_backends.rungs import debugger_list
 from ladder_backends.text import clean_line
 from ladder_tui.cli.commands import COMMANDS, LATER, Command
 from ladder_tui.cli.words import split_options
@@ -105,7 +106,7 @@ def _show_help() -> int:
         f"  {'--cwd DIR':{width}}  its working folder",
         f"  {'--env NAME=VALUE':{width}}  a variable for it; may be repeated",
         f"  {'--stdin FILE':{width}}  what it reads instead of its terminal",
-        f"  {'--rung NAME':{width}}  gdb or cuda-gdb, instead of by the program",
+        f"  {'--rung NAME':{width}}  {debugger_list()}, instead of by the program",
         "",
         "options:",
         f"  {'--json':{width}}  print JSON for machines; opens no screen",

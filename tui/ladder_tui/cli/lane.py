@@ -11,11 +11,12 @@ from ladder_backends.errors import TargetInvalid
 from ladder_backends.model.events import EngineNotice
 from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
+from ladder_backends.rungs import dump_rung
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.jump import JumpOutcome, jump
 from ladder_tui.cli.output import say
 
-_ENGINE = "cuda-gdb"
+_ENGINE = dump_rung().debugger
 
 
 def reach(

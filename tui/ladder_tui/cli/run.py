@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from ladder_backends.rungs import OURS, debugger_list
 from ladder_backends.text import clean_line
 from ladder_tui.cli.output import headless
 from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
@@ -13,7 +14,7 @@ from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
 
 def configure(parser: ArgumentParser) -> None:
     """Options of `run`; they come before PROGRAM."""
-    parser.add_argument("--rung", metavar="NAME", help=f"{debuggers_of_rungs()}; chosen by the program if left out")
+    parser.add_argument("--rung", metavar="NAME", help=f"{debugger_list()}; chosen by the program if left out")
     parser.add_argument(
         "--stop-at-main", action="store_true", help="stop at the first line of main instead of running on"
     )
@@ -52,6 +53,8 @@ def run(arguments: Namespace) -> int:
 
     if not arguments.program:
         raise UsageError("run", "no program was named", "ladder-tui run PROGRAM [ARGS...]")
+    if arguments.rung is not None:
+        refuse_debugger(arguments.rung)
     program, *words = arguments.program
     target = LaunchTarget(
         program=find_program(program),
@@ -89,6 +92,21 @@ def read_variables(words: Sequence[str]) -> dict[str, str]:
             raise UsageError("run", f"--env {clean_line(word)} is not NAME=VALUE", "write --env NAME=VALUE")
         variables[name] = value
     return variables
+
+
+def refuse_debugger(name: str) -> None:
+    """Say that nothing is called so; debuggers of other packages are looked for only where it is none of ours.
+
+    Raises:
+        UsageError: No debugger has that name.
+    """
+    if any(name == rung.debugger for rung in OURS):
+        return
+    from ladder_backends.debugger.registry import debugger_names
+
+    known = debugger_names()
+    if name not in known:
+        raise UsageError("run", f"--rung {clean_line(name)} is no debugger", f"write one of {', '.join(known)}")
 
 
 def refuse_program(program: Path) -> None:

@@ -11,6 +11,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Place
 from ladder_backends.model.grid import LANES
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.rungs import dump_rung
 from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
@@ -118,7 +119,8 @@ class GridPane(Pane):
         if debug.run in (Run.NOTHING, Run.DEAD):
             return self.not_standing()
         if not debug.capabilities & Capability.DEVICE_FOCUS:
-            return "this engine knows no lanes; cuda-gdb, on rung 3, does"
+            rung = dump_rung()
+            return f"this engine knows no lanes; {rung.name}, on {rung.place}, does"
         return "no kernel is on the device"
 
     # Changes ---------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from ladder_backends.rungs import rung_named
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_backends.text import clean_line
 from ladder_tui.actions import key_of, runs_no_more
@@ -90,7 +91,7 @@ class Pane(LineView):
         debug = self.debug
         run = debug.run if debug is not None else Run.NOTHING
         if run is Run.NOTHING:
-            lanes = self.ladder.state.report is not None and self.ladder.state.rung in ("sanitizer", "cuda-gdb")
+            lanes = self.ladder.state.report is not None and rung_named(self.ladder.state.rung).lanes
             return "no lane yet; Enter on a finding goes into its lane" if lanes else "nothing is open on this rung"
         if run is Run.EXITED and debug is not None:
             return runs_no_more(debug)

@@ -11,6 +11,7 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
+from ladder_backends.rungs import rung_named
 from ladder_backends.session.own_frames import is_library
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
@@ -107,7 +108,7 @@ class StackPane(Pane):
     def _launchers(self) -> tuple[CodeLocation, ...]:
         """Host frames of the selected finding, where the stack is a lane's."""
         state = self.ladder.state
-        if state.report is None or state.selected_finding is None or state.rung not in ("sanitizer", "cuda-gdb"):
+        if state.report is None or state.selected_finding is None or not rung_named(state.rung).lanes:
             return ()
         finding = state.report.findings[state.selected_finding]
         own = [frame for frame in finding.host_frames if frame.line is not None]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
+from ladder_backends.rungs import host_rung
 from ladder_backends.session.state import Run
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def what_becomes(sessions: Iterable[DebugSession]) -> str:
 
 
 def pick_process(home: Workspace) -> None:
-    """Show the processes; the chosen one takes the place of what is open on the gdb rung, after a question."""
+    """Show the processes; the chosen one takes the place of what is open on its rung, after a question."""
     from ladder_tui.screens.processes import ProcessScreen
 
     def chosen(pid: int | None) -> None:
@@ -51,7 +52,7 @@ def _ask_and_attach(home: Workspace, pid: int) -> None:
     def attach() -> None:
         home.ladder_app.work(home.ladder.open_target(AttachTarget(pid)))
 
-    open_now = home.ladder.sessions.get("gdb")
+    open_now = home.ladder.sessions.get(host_rung().name)
     if open_now is None or open_now.state.run not in _LIVE:
         attach()
         return

@@ -10,6 +10,7 @@ from textual.screen import Screen
 
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
+from ladder_backends.rungs import added, rung_at, rung_named
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
@@ -20,7 +21,6 @@ from ladder_tui.screens.run_commands import RunCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell, width_of
-from ladder_tui.widgets.rung_bar import RUNGS
 
 if TYPE_CHECKING:
     from ladder_tui.panes.source_pane import SourcePane
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 INTERRUPT_TWICE = 2.0
 """Seconds within which a second Ctrl-C offers more than an interrupt."""
-
-_HOW_TO_OPEN = {"gdb": "ladder-tui run PROGRAM", "cuda-gdb": "ladder-tui open DUMP PROGRAM"}
 
 _PROMPT = re.compile(r"\([\w.-]+\) ?")
 
@@ -80,6 +78,7 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
     _interrupted_since = 0.0
     _chord = False
     _is_text = False
+    _digit = ""
 
     @property
     def _home(self) -> Workspace:
@@ -119,6 +118,7 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         if home.value_popup is not None:
             home.value_popup.hide()
         self._is_text = self._typing() and event.key not in ALWAYS_COMMANDS
+        self._digit = event.character if event.character and event.character.isdecimal() else ""
         if not self._chord:
             return False
         self._chord = False
@@ -350,14 +350,27 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
     def go_to_rung(self, name: str) -> None:
         """Show a rung, or say why there is nothing on it."""
         home = self._home
-        rung = next(rung for rung in RUNGS if rung.name == name)
+        rung = rung_named(name)
         if rung.missing:
             self._say(rung.missing, "information")
         elif name != home.ladder.state.rung:
             home.ladder.switch_rung(name)
-            lanes = name == "cuda-gdb" and home.ladder.state.report is not None
-            if name in _HOW_TO_OPEN and not lanes and (home.debug is None or home.debug.run is Run.NOTHING):
-                self._say(f"nothing is open on this rung; start with: {_HOW_TO_OPEN[name]}", "information")
+            lanes = rung.lanes and home.ladder.state.report is not None
+            if rung.opens and not lanes and (home.debug is None or home.debug.run is Run.NOTHING):
+                self._say(f"nothing is open on this rung; start with: {rung.opens}", "information")
+
+    def action_added_rung(self) -> None:
+        """Show the rung of an added debugger: the one of the digit that was pressed, or the next one."""
+        home = self._home
+        here = rung_at(self._digit)
+        names = [rung.name for rung in added()]
+        if here is not None and here.name in names:
+            self.go_to_rung(here.name)
+        elif self._digit or not names:
+            self._say("no debugger was added that has this rung")
+        else:
+            rung = home.ladder.state.rung
+            self.go_to_rung(names[(names.index(rung) + 1) % len(names) if rung in names else 0])
 
     def action_attach(self) -> None:
         """Show the running processes and attach to the one that is chosen."""

@@ -7,6 +7,8 @@ from typing import NamedTuple, TypeAlias
 
 from textual.geometry import Region
 
+from ladder_backends.rungs import Layout, rung_named
+
 MINIMUM = (40, 10)
 """Columns and rows below which there is only a line that says so."""
 
@@ -154,7 +156,7 @@ def size_class(width: int, height: int) -> str:
 
 def layout_for(rung: str, width: int, height: int) -> Part:
     """The layout of a rung at a size."""
-    layouts = DEVICE if rung in ("sanitizer", "cuda-gdb", "rocgdb") else HOST
+    layouts = DEVICE if rung_named(rung).layout is Layout.DEVICE else HOST
     return layouts[size_class(width, height)]
 
 

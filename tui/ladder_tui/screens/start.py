@@ -14,9 +14,10 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from ladder_backends.debugger.probe import Probe
-from ladder_backends.debugger.registry import debugger_names, load_debugger
+from ladder_backends.debugger.registry import debugger_names, find_rungs, load_debugger
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.errors import LadderError
+from ladder_backends.rungs import rung_at
 from ladder_backends.session.state import Notice
 from ladder_demos.catalogue import DEMOS, Demo, DemoKind
 from ladder_tui.opening import Opening, demo_opening
@@ -34,7 +35,6 @@ from ladder_tui.widgets.line_view import Hit, LineView, Title
 from ladder_tui.widgets.notice_line import NoticeLine
 from ladder_tui.widgets.prompt import Prompt
 from ladder_tui.widgets.row import Cell, Row
-from ladder_tui.widgets.rung_bar import RUNGS
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
@@ -44,7 +44,8 @@ LOOK_AFTER = 0.03
 
 
 def probe_all() -> dict[str, Probe | None]:
-    """Every registered debugger, not looked for yet."""
+    """Every registered debugger, not looked for yet; those of other packages have brought their rungs then."""
+    find_rungs()
     return dict.fromkeys(debugger_names())
 
 
@@ -266,7 +267,7 @@ class StartScreen(Dialog, Screen[Opening]):
         elif event.character in ("a", "A"):
             event.stop()
             self._pick_process()
-        elif rung := next((rung for rung in RUNGS if rung.key == event.character), None):
+        elif rung := rung_at(event.character):
             event.stop()
             self.list.choose_rung(rung.name)
         elif event.key in ("q", "ctrl+q"):

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ladder_backends.debugger.probe import Probe
+from ladder_backends.rungs import Rung, rungs
 from ladder_demos.catalogue import Demo
 from ladder_tui.recent import Recent
 from ladder_tui.widgets.row import EMPTY, Cell, Row
-from ladder_tui.widgets.rung_bar import RUNGS, Rung
 
 _NOT_YET = "not in this version"
 _REPORTS = "reads compute-sanitizer's reports; running the tool is not in this version"
@@ -60,7 +60,7 @@ def start_rows(
         EMPTY,
     ]
     rows.append(_heading("Rungs"))
-    for rung in RUNGS:
+    for rung in rungs():
         rows += _rung_rows(rung, probes)
     rows.append(EMPTY)
     if recents:
@@ -88,16 +88,17 @@ def _heading(name: str, note: str = "") -> Row:
 
 
 def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None] | None) -> list[Row]:
-    head = (Cell(f"  {rung.key}  ", "key"), Cell(f"{rung.name:<10} ", "text"))
+    head = (Cell(f"  {rung.key or ' '}  ", "key"), Cell(f"{rung.name:<10} ", "text"))
     if rung.missing:
         target = RungTarget(rung.name, rung.missing)
-        return [Row((*head, Cell(f"· {_NOT_YET}", "muted")), target=target)]
-    if rung.name == "sanitizer":
+        words = rung.missing if rung.debugger else _NOT_YET
+        return [Row((*head, Cell(f"· {words}", "muted")), target=target)]
+    if rung.findings:
         return [Row((*head, Cell("✓ ", "ok"), Cell(_REPORTS)), target=RungTarget(rung.name, _REPORTS))]
-    if probes is not None and rung.name not in probes:
+    if probes is not None and rung.debugger not in probes:
         words = "no debugger is registered for it"
         return [Row((*head, Cell("✗ ", "fault"), Cell(words)), target=RungTarget(rung.name, words))]
-    probe = probes[rung.name] if probes is not None else None
+    probe = probes[rung.debugger] if probes is not None else None
     if probe is None:
         return [Row((*head, Cell("… looking", "muted")), target=RungTarget(rung.name, ""))]
     if not probe.available:

@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from ladder_backends.rungs import Rung, rungs
 from ladder_backends.session.state import LadderState
 from ladder_tui.widgets.line_view import Hit, LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
-
-
-class Rung(NamedTuple):
-    """One rung.
-
-    Attributes:
-        short: Its name where there is little room.
-        missing: Why it cannot be used in this version, or an empty string.
-    """
-
-    key: str
-    name: str
-    short: str
-    missing: str = ""
-
-
-RUNGS: tuple[Rung, ...] = (
-    Rung("0", "hardware", "hw", "the hardware rung is not built yet; nvidia-smi topo -m shows the links"),
-    Rung("1", "gdb", "gdb"),
-    Rung("2", "sanitizer", "sanit"),
-    Rung("3", "cuda-gdb", "cuda"),
-    Rung("4", "rocgdb", "roc", "the rocgdb rung is not built yet; rocgdb itself works in a terminal"),
-    Rung("5", "ranks", "ranks", "the ranks rung is not built yet; open one rank by ladder-tui run"),
-)
 
 
 class RungBar(LineView, can_focus=False):
@@ -59,10 +36,10 @@ class RungBar(LineView, can_focus=False):
         wide = self.size.width >= 100
         gap = "  " if wide else ""
         cells: list[Cell] = []
-        for rung in RUNGS:
+        for rung in rungs():
             active = rung.name == self.state.rung
             name = rung.name if wide else rung.short
-            held = rung.name in self.state.debug or (rung.name == "sanitizer" and self.state.report is not None)
+            held = rung.name in self.state.debug or (rung.findings and self.state.report is not None)
             mark = "·" if held and not active else " "
             style = "rung-active" if active else "rung-missing" if rung.missing else "rung"
             cells.append(Cell(f" {rung.key}{mark}{name.upper() if active else name} ", style, rung))
