@@ -329,7 +329,7 @@ async def test_a_deleted_program_keeps_its_own_symbols(
         text.startswith("program was deleted or replaced since it started: symbols") for text in told.notices()
     )
     frames = [frame.function for frame in told.state.frames.frames]
-    await told.session.load_frames(0, 20)
+    await told.session.stack.show(0, 20)
     frames = [frame.function for frame in told.state.frames.frames]
     assert "main" in frames
     assert (await told.session.evaluate("turns")).value.isdigit()

@@ -237,9 +237,9 @@ async def test_deep_stacks_are_windows(start, compiled) -> None:
     frames = told.state.frames
     assert len(frames.frames) == 30
     assert frames.more
-    await told.session.load_frames(30, 30)
+    await told.session.stack.show(30, 30)
     assert len(told.state.frames.frames) == 60
-    await told.session.load_frames(40_000, 10)
+    await told.session.stack.show(40_000, 10)
     assert told.state.frames.start == 40_000
     await told.session.select_frame(40_003)
     assert told.state.selected_frame == 40_003

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from ladder_backends.debugger import StepKind
 from ladder_backends.debugger.target import LaunchTarget
-from ladder_backends.model.frame import Frame
+from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.session.follower import OWN_WITHIN
 from ladder_backends.session.own_frames import own_frame
-from ladder_backends.session.stack import MOST
+from ladder_backends.session.stack import MOST, joined
 from ladder_backends.session.state import Run
 
 
@@ -110,3 +112,31 @@ async def test_a_long_way_ends_with_the_stack(start, compiled) -> None:
     assert await way is None
     await told.until(lambda: told.state.run is Run.EXITED)
     assert told.state.walk is None
+
+
+@pytest.mark.parametrize(
+    ("held", "read", "start", "count", "more"),
+    [
+        ((0, 30, True), (30, 30, True), 0, 60, True),
+        ((0, 30, True), (20, 30, True), 0, 50, True),
+        # What was read lies in what is held: nothing is lost.
+        ((0, 64, True), (0, 50, True), 0, 64, True),
+        ((40, 64, True), (0, 40, True), 0, 104, True),
+        ((0, 30, True), (30, 0, False), 0, 30, False),
+        # They do not meet.
+        ((0, 30, True), (40_000, 10, True), 40_000, 10, True),
+        ((40_000, 10, True), (0, 30, True), 0, 30, True),
+        # The far end goes where they get too long together.
+        ((0, MOST, True), (MOST, 64, False), 64, MOST, False),
+        ((64, MOST, False), (0, 64, True), 0, MOST, True),
+    ],
+)
+def test_windows_that_meet_are_one(
+    held: tuple[int, int, bool], read: tuple[int, int, bool], start: int, count: int, more: bool
+) -> None:
+    def window(start: int, count: int, more: bool) -> FrameWindow:
+        return FrameWindow(tuple(Frame(level, "f") for level in range(start, start + count)), start, more=more)
+
+    one = joined(window(*held), window(*read))
+    assert (one.start, len(one.frames), one.more) == (start, count, more)
+    assert [frame.level for frame in one.frames] == list(range(start, start + count))

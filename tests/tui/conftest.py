@@ -192,7 +192,7 @@ class SessionDouble:
         if name.startswith("_") or name not in (
             "resume interrupt toggle_breakpoint set_breakpoint place_breakpoint change_breakpoint "
             "remove_breakpoint enable_breakpoint enable_location select_frame "
-            "load_frames switch load_disassembly console close restart"
+            "switch load_disassembly console close restart"
         ):
             raise AttributeError(name)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability, Debugger, FocusRefused, StepKind
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["DebugSession", "Subscriber"]
 
 _STEPS_END = frozenset({"end-stepping-range", "function-finished", "location-reached"})
-_MOST_FRAMES = 2_000
-"""Frames that are held at once; a window further down replaces them."""
 
 
 class DebugSession(BreakpointActs):
@@ -355,7 +352,7 @@ class DebugSession(BreakpointActs):
         state = self.state
         with self._told():
             if frame_at(state.frames, level) is None:
-                await self.load_frames(max(0, level - self._follower.rows.frames // 2), self._follower.rows.frames)
+                await self.stack.show(max(0, level - self._follower.rows.frames // 2), self._follower.rows.frames)
             await self.debugger.select_frame(level)
             frame = frame_at(state.frames, level)
             state.selected_frame = level
@@ -368,20 +365,6 @@ class DebugSession(BreakpointActs):
                 if self._follower.rows.instructions:
                     state.disassembly = await self.machine.code.here(level, self._follower.rows.instructions)
             self._notifier.tell(Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.DISASSEMBLY)
-
-    async def load_frames(self, start: int, count: int) -> None:
-        """Extend or move the stack window."""
-        with self._told():
-            window = await self.debugger.frames(start, count)
-            held = self.state.frames
-            end = held.start + len(held.frames)
-            if held.frames and held.start <= start <= end and start + count - held.start <= _MOST_FRAMES:
-                kept = held.frames[: start - held.start]
-                window = replace(window, frames=(*kept, *window.frames), start=held.start)
-            if not window.frames and held.frames:
-                window = replace(held, more=False)
-            self.state.frames = window
-            self._notifier.tell(Change.FRAMES)
 
     async def switch(self, asked: Focus, level: int = 0) -> Focus | None:
         """Move the focus, and select a frame there; state then holds both asked and reached.

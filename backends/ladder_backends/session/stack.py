@@ -77,6 +77,10 @@ class SessionStack:
             start = max(0, held.start - WINDOW)
             await self._load(start, held.start - start)
 
+    async def show(self, start: int, count: int) -> None:
+        """Hold these frames, with those that are held already where the two meet, else in their place."""
+        await self._load(start, count)
+
     async def innermost(self) -> int | None:
         """Hold the beginning of the stack; the level of its first frame."""
         self.cancel()
@@ -133,22 +137,14 @@ class SessionStack:
         return held.frames[-1].level if held.frames else None
 
     async def _load(self, start: int, count: int) -> None:
-        """Join a window to the one that is held, of which the far end is let go where it gets too long."""
         self._loading = True
         try:
             held, window = self._state.frames, await self._ask(start, count)
         finally:
             self._loading = False
-        if self._state.frames is not held:
-            # The target went on meanwhile.
-            return
-        if start > held.start:
-            frames = (*held.frames, *window.frames)
-            surplus = max(0, len(frames) - MOST)
-            self._hold(replace(window, frames=frames[surplus:], start=held.start + surplus))
-        else:
-            frames = (*window.frames, *held.frames)
-            self._hold(FrameWindow(frames[:MOST], start, more=held.more or len(frames) > MOST))
+        # Else the target went on meanwhile.
+        if self._state.frames is held:
+            self._hold(joined(held, replace(window, start=start)))
 
     async def _ask(self, start: int, count: int) -> FrameWindow:
         return await self._follower.debugger.frames(start, count)
@@ -156,3 +152,18 @@ class SessionStack:
     def _hold(self, window: FrameWindow) -> None:
         self._state.frames = window
         self._notifier.tell(Change.FRAMES)
+
+
+def joined(held: FrameWindow, read: FrameWindow) -> FrameWindow:
+    """What is held and what was read as one window, where they meet; where it gets too long, the far end goes."""
+    ends, read_ends = held.start + len(held.frames), read.start + len(read.frames)
+    if not held.frames or read.start > ends or read_ends < held.start:
+        return read
+    before = held.frames[: max(0, read.start - held.start)]
+    after = held.frames[read_ends - held.start :] if read.more else ()
+    frames = (*before, *read.frames, *after)
+    start, more = min(held.start, read.start), held.more if after else read.more
+    surplus = max(0, len(frames) - MOST)
+    if read.start < held.start:
+        return FrameWindow(frames[:MOST], start, more=more or bool(surplus))
+    return FrameWindow(frames[surplus:], start + surplus, more=more)

@@ -102,7 +102,8 @@ def _stand(
                 await session.at_rest()
         state = session.state
         if state.frames.more:
-            await session.load_frames(0, _FRAMES)
+            with session.told():
+                await session.stack.show(0, _FRAMES)
         if session.python.readable:
             await session.python.look()
         if state.variables.more:
