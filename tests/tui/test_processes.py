@@ -95,7 +95,7 @@ def picker(monkeypatch: pytest.MonkeyPatch, show: Any, empty_ladder: Any) -> Cal
 
 def commands(view: Any) -> list[str]:
     shown = view.app.screen.list
-    return [shown.row(index).target.command for index in range(1, shown.row_count)]
+    return [shown.row(index).target.command for index in range(shown.row_count)]
 
 
 async def checked(view: Any) -> None:
@@ -135,6 +135,23 @@ async def test_the_list(picker: Any, shots: Any, size: tuple[int, int]) -> None:
         await view.press("end")
         assert "it belongs to user postgres" in view.text()
         assert "→ run the console as postgres" in view.text()
+
+
+async def test_the_names_of_the_columns_stay_whatever_is_scrolled(picker: Any) -> None:
+    async with picker(Listed(tuple(process(1000 + number, f"job-{number}") for number in range(60)))) as view:
+        assert view.text().splitlines()[1].split()[:2] == ["pid", "user"]
+        await view.press("end")
+        lines = view.text().splitlines()
+        assert lines[1].split()[:2] == ["pid", "user"]
+        assert "job-59" in lines[21]
+        # A click on them is none on a process.
+        await view.pilot.click(offset=(10, 1))
+        await view.settle()
+        assert view.answers == []
+        assert view.app.screen.list.selected.command == "job-59"
+        await view.pilot.click(offset=(30, 2))
+        await checked(view)
+        assert view.answers == [1040]
 
 
 async def test_typing_filters_and_esc_goes_back_step_by_step(picker: Any) -> None:

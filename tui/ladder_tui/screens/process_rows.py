@@ -81,7 +81,7 @@ def process_row(process: RunningProcess, now: float, *, gpus: bool) -> Row:
 def heading_row(*, gpus: bool) -> Row:
     """Names of the columns."""
     gpu = f"{'gpu':<11} " if gpus else ""
-    return Row((Cell(f"  {'pid':>7} {'user':<8} s {'age':>4} {'thr':>4} {gpu}command", "muted"),))
+    return Row((Cell(f"{'pid':>7} {'user':<8} s {'age':>4} {'thr':>4} {gpu}command", "muted"),))
 
 
 def detail_rows(process: RunningProcess | None) -> tuple[Row, Row]:

@@ -78,7 +78,7 @@ class ProcessRows(LineView):
     @property
     def selected(self) -> RunningProcess | None:
         """The process under the cursor."""
-        return self._shown[self.cursor - 1] if 0 < self.cursor <= len(self._shown) else None
+        return self._shown[self.cursor] if self.cursor < len(self._shown) else None
 
     def _lay_out(self) -> None:
         everyone, kept = self._all or (), self._selected
@@ -90,13 +90,13 @@ class ProcessRows(LineView):
         places = {_key(process): number for number, process in enumerate(self._shown)}
         place = places.get(_key(kept)) if kept is not None else None
         if kept is not None and place is not None:
-            self.cursor = place + 1
+            self.cursor = place
             if gone:
                 self._shown[place] = replace(kept, state="X", obstacle=_ENDED, remedy="")
             else:
                 self._selected = self._shown[place]
         else:
-            self.cursor = min(max(self.cursor, 1), len(self._shown))
+            self.cursor = max(0, min(self.cursor, len(self._shown) - 1))
             self._remember()
         self.update()
         self.moved()
@@ -109,16 +109,16 @@ class ProcessRows(LineView):
 
     @property
     def row_count(self) -> int:
-        """The column names and one row a process; nothing before the first reading."""
-        return len(self._shown) + 1 if self._shown else 0
+        """One row a process; nothing before the first reading."""
+        return len(self._shown)
+
+    def heading(self) -> Row | None:
+        """Names of the columns, where there is something below them."""
+        return heading_row(gpus=self.gpus) if self._shown else None
 
     def row(self, index: int) -> Row:
-        """Column names, or a process."""
-        if index == 0:
-            # The mark of the cursor takes two columns more.
-            head = heading_row(gpus=self.gpus)
-            return Row((Cell(head.text()[2:], "muted"),))
-        return process_row(self._shown[index - 1], time.time(), gpus=self.gpus)
+        """A process."""
+        return process_row(self._shown[index], time.time(), gpus=self.gpus)
 
     def title(self) -> Title:
         """What was typed, how many match, and the keys."""
@@ -143,7 +143,7 @@ class ProcessRows(LineView):
         moves |= {"home": -self.row_count, "end": self.row_count}
         editing = self._editor.text and event.key in ("home", "end")
         if event.key in moves and not editing:
-            self.move_cursor(max(1, self.cursor + moves[event.key]))
+            self.move_cursor(self.cursor + moves[event.key])
         elif event.key == "enter":
             if self.selected is not None:
                 self._choose(self.selected)
@@ -157,7 +157,7 @@ class ProcessRows(LineView):
             return
         else:
             self._selected = None
-            self.cursor = 1
+            self.cursor = 0
             self._lay_out()
         event.stop()
         event.prevent_default()
@@ -170,7 +170,6 @@ class ProcessRows(LineView):
 
     def cursor_moved(self) -> None:
         """The details follow."""
-        self.cursor = max(1, self.cursor)
         self._remember()
         self.moved()
 

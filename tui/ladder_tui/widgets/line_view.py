@@ -106,6 +106,10 @@ class LineView(Widget, can_focus=True):
         """The title line."""
         return Title("")
 
+    def heading(self) -> Row | None:
+        """Names of the columns, which stand under the title whatever is scrolled; None for none."""
+        return None
+
     def sized(self) -> None:
         """Called before the first lines of a new size are built: the place to scroll to what matters."""
 
@@ -142,7 +146,7 @@ class LineView(Widget, can_focus=True):
 
     @property
     def _title_height(self) -> int:
-        return 1 if self.HAS_TITLE else 0
+        return (1 if self.HAS_TITLE else 0) + (self.heading() is not None)
 
     @property
     def _mark_width(self) -> int:
@@ -229,12 +233,15 @@ class LineView(Widget, can_focus=True):
 
     def _build(self, y: int, count: int) -> _Built:
         """What line `y` shows: a row and whether it is selected, the title, a line of the empty text, nothing."""
-        if y < self._title_height:
+        if self.HAS_TITLE and y == 0:
             return self.title(), self.has_focus
-        index = y - self._title_height + self.top
+        above = self._title_height
+        if y < above:
+            return self.heading() or Row(), False
+        index = y - above + self.top
         if index < count:
             return self.row(index), self.is_marked(index)
-        return None if count else (self._empty_line(y - self._title_height), False)
+        return None if count else (self._empty_line(y - above), False)
 
     def is_marked(self, index: int) -> bool:
         """Whether the cursor's mark stands on a row."""
