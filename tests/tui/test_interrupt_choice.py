@@ -1,9 +1,11 @@
 """What a second Ctrl-C offers goes away when the target stops after all."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.session.state import Change, Run
 
 OFFERS = "Ctrl-C came twice"
@@ -40,3 +42,20 @@ async def test_what_was_asked_for_at_rest_and_another_question_stay(segfault: An
         segfault.active.tell(Change.RUN)
         await view.settle()
         assert "Leave?" in view.text()
+
+
+@pytest.mark.parametrize("run", [Run.RUNNING, Run.STOPPED, Run.EXITED])
+@pytest.mark.parametrize("launched", [True, False])
+async def test_it_says_what_becomes_of_this_program(segfault: Any, show: Any, run: Run, launched: bool) -> None:
+    session = segfault.active
+    session.target = LaunchTarget(Path("/src/segfault")) if launched else AttachTarget(4711)
+    session.state.title, session.state.run = "segfault" if launched else "process 4711", run
+    async with show(segfault, (80, 24)) as view:
+        await view.press("ctrl+c", "ctrl+c")
+        text = view.text()
+        assert OFFERS in text
+        alive = run is not Run.EXITED
+        assert ("segfault ends with it" in text) == (alive and launched)
+        assert ("Leaving ends segfault." in text) == (alive and launched)
+        assert ("process 4711 lives on" in text) == (alive and not launched)
+        assert ("Process 4711 lives on." in text) == (alive and not launched)

@@ -15,7 +15,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -26,7 +25,7 @@ from ladder_backends.debugger.target import CoreTarget
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
-from ladder_tui._textual_compat import act_above_all, act_at_once
+from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once
 from ladder_tui.actions import choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
 from ladder_tui.screens.dialog import Dialog
@@ -56,7 +55,7 @@ def _palette_provider() -> type[LadderCommands]:
     return LadderCommands
 
 
-class LadderApp(App[int]):
+class LadderApp(SparingApp[int]):
     """The console.
 
     Args:
@@ -218,6 +217,7 @@ class LadderApp(App[int]):
         if user_theme_dir().is_dir():
             self.run_worker(watch_themes(user_theme_dir(), self.reload_theme), group="themes", exit_on_error=False)
         from ladder_tui._paint_now import write_at_once
+
         write_at_once(self)
         gc.collect()
         gc.freeze()
@@ -319,12 +319,16 @@ class LadderApp(App[int]):
 
     def offer_more(self) -> None:
         """What a second Ctrl-C offers."""
+        from ladder_tui.screens.attaching import what_becomes, what_ends_with_the_engine
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
-        debug = self.workspace.debug
-        options = [Option("q", "leave", "leave"), Option("n", "do nothing", "")]
-        if debug is not None and debug.run not in (Run.NOTHING, Run.DEAD):
-            options.insert(0, Option("e", "end the engine", "close", "an attached program lives on"))
+        debug, session = self.workspace.debug, self.ladder.active
+        options = [
+            Option("q", "leave", "leave", what_becomes(self.ladder.sessions.values())),
+            Option("n", "do nothing", ""),
+        ]
+        if debug is not None and session is not None and debug.run not in (Run.NOTHING, Run.DEAD):
+            options.insert(0, Option("e", "end the engine", "close", what_ends_with_the_engine(session)))
             if debug.run is Run.RUNNING and debug.capabilities & Capability.PROCESS:
                 options.insert(0, Option("s", "stop it hard", "hard", "SIGSTOP, where it is deaf to Ctrl-C"))
             options.insert(0, Option("i", "interrupt again", "interrupt"))

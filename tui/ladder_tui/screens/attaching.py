@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.rungs import host_rung
 from ladder_backends.session.state import Run
+from ladder_tui.widgets.row import cut
 
 if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
     from ladder_tui.screens.workspace import Workspace
 
 _LIVE = (Run.RUNNING, Run.STOPPED, Run.STARTING)
+_TITLE_ROOM = 32
+"""Characters of a title in a dialog's answer."""
+
 _RULE = "Launched programs end with the console; attached ones live on."
 
 
@@ -35,6 +39,14 @@ def what_becomes(sessions: Iterable[DebugSession]) -> str:
         parts.append(f"{', '.join(attached)} {'lives' if len(attached) == 1 else 'live'} on")
     words = "; ".join(parts)
     return f"{words[:1].upper()}{words[1:]}." if words else ""
+
+
+def what_ends_with_the_engine(session: DebugSession) -> str:
+    """A few words on what ending its engine does to the process of a session; empty where there is none."""
+    if session.state.run not in _LIVE or session.target is None:
+        return ""
+    name = cut(session.state.title or "the program", _TITLE_ROOM)
+    return f"{name} ends with it" if isinstance(session.target, LaunchTarget) else f"{name} lives on"
 
 
 def pick_process(home: Workspace) -> None:
