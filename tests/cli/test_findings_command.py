@@ -121,3 +121,39 @@ def test_a_dump_is_opened_with_a_command_of_ours(ladder_tui, vector_add, tmp_pat
     assert "cuda-gdb" not in out
     assert "loaded in the debugger" not in out
     assert f"note: the tool wrote {dump}; to stand in its lanes: ladder-tui open my.log {dump} PROGRAM\n" in out
+
+
+@pytest.mark.parametrize(
+    ("form", "words"), [("sarif", '"version": "2.1.0"'), ("markdown", "## memcheck"), ("json", '"format": 1')]
+)
+def test_exports(ladder_tui, vector_add, tmp_path: Path, form: str, words: str) -> None:
+    answer = ladder_tui("findings", vector_add.reports[0], "--export", form)
+    assert (answer.code, answer.err) == (1, "")
+    assert words in answer.out
+    name = {"sarif": "r.sarif", "markdown": "r.md", "json": "r.json"}[form]
+    saved = ladder_tui("findings", vector_add.reports[0], "-o", name)
+    assert (saved.code, saved.out) == (1, "")
+    assert "bytes written to" in saved.complaint
+    assert words in (tmp_path / name).read_text()
+    again = ladder_tui("findings", vector_add.reports[0], "-o", name)
+    assert again.code == 2
+    assert "is there already" in again.complaint
+    assert ladder_tui("findings", vector_add.reports[0], "-o", name, "--force").code == 1
+
+
+def test_a_name_that_tells_no_form(ladder_tui, vector_add) -> None:
+    answer = ladder_tui("findings", vector_add.reports[0], "-o", "r.html")
+    assert answer.code == 2
+    assert ".json, .md or .sarif" in answer.complaint
+
+
+def test_against_an_earlier_report(ladder_tui, vector_add, tmp_path: Path) -> None:
+    old = tmp_path / "old.log"
+    old.write_text(Path(vector_add.reports[0]).read_text().replace("vector_add_oob.cu:10", "other.cu:3"))
+    answer = ladder_tui("findings", vector_add.reports[0], "--against", old)
+    assert answer.code == 1
+    assert "against the earlier report: 1 gone, 1 new" in answer.out
+    assert "1. new: read 4 B out of bounds" in answer.out
+    document = ladder_tui("findings", vector_add.reports[0], "--against", old, "--json").json
+    assert document["against"]["new"] == [document["findings"][0]["group"]]
+    assert ladder_tui("findings", old, "--against", old, "--json").json["against"]["words"] == "1 as before"

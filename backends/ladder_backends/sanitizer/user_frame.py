@@ -56,14 +56,22 @@ def is_cuda(frame: CodeLocation) -> bool:
     return bool(frame.function) and _CUDA_FUNCTION.match(frame.function) is not None
 
 
-def _is_runtime(frame: CodeLocation) -> bool:
-    """Whether a host frame belongs to the C library or to an interpreter."""
+def is_start(frame: CodeLocation) -> bool:
+    """Whether a host frame is one that comes before `main`."""
+    return frame.function in _START
+
+
+def is_interpreter(frame: CodeLocation) -> bool:
+    """Whether a host frame belongs to the insides of Python or Julia."""
     return (
-        frame.function in _START
-        or _RUNTIME_MODULE.match(frame.module) is not None
-        or _INTERPRETER_MODULE.match(frame.module) is not None
+        _INTERPRETER_MODULE.match(frame.module) is not None
         or _INTERPRETER_FUNCTION.match(frame.function) is not None
     )
+
+
+def is_runtime(frame: CodeLocation) -> bool:
+    """Whether a host frame belongs to the C library or to an interpreter."""
+    return frame.function in _START or _RUNTIME_MODULE.match(frame.module) is not None or is_interpreter(frame)
 
 
 def api_of(frames: Sequence[CodeLocation]) -> str:
@@ -95,7 +103,7 @@ def user_frame(frames: Sequence[CodeLocation]) -> CodeLocation | None:
         return python[-1]
     fallback = None
     for frame in frames:
-        if is_cuda(frame) or _is_runtime(frame):
+        if is_cuda(frame) or is_runtime(frame):
             continue
         if frame.file:
             return frame

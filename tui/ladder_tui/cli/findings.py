@@ -1,11 +1,22 @@
-"""`findings`: read sanitizer reports and list what they say."""
+"""`findings`: read sanitizer reports, list what they say, compare them, and write them for others."""
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import add_json, add_tui
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ladder_backends.model.finding import Report
+    from ladder_backends.sanitizer.comparison import Comparison
+
+FORMS = ("json", "markdown", "sarif")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -15,6 +26,17 @@ def configure(parser: ArgumentParser) -> None:
         nargs="+",
         help="text log or XML of compute-sanitizer; %%p stands for any number, - for standard input",
     )
+    parser.add_argument(
+        "--against",
+        metavar="OLD",
+        action="append",
+        help="an earlier report: say which bugs are new, and which are gone",
+    )
+    parser.add_argument(
+        "--export", choices=FORMS, help="write JSON, Markdown for a bug report, or SARIF for code review"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where --export writes, instead of standard output")
+    parser.add_argument("--force", action="store_true", help="let -o replace a file that is there")
     add_json(parser)
     add_tui(parser)
 
@@ -23,6 +45,8 @@ def run(arguments: Namespace) -> int:
     """Print the findings, or open the screen on them."""
     from ladder_backends.sanitizer import PROVES_NOTHING, exit_code, expand, headline, read_report, report_json
 
+    if arguments.output and not arguments.export:
+        arguments.export = _form_of(arguments.output)
     paths = expand(arguments.log)
     if arguments.tui:
         from ladder_tui.cli.screen import show
@@ -30,13 +54,59 @@ def run(arguments: Namespace) -> int:
 
         return show(Opening(files=tuple(paths)), theme=arguments.theme)
     report = read_report(paths)
-    if arguments.json:
-        print_json(report_json(report))
-    else:
-        from ladder_tui.cli.findings_text import report_lines
+    against = None
+    if arguments.against:
+        from ladder_backends.sanitizer.comparison import compare_reports, comparison_json
 
-        print_lines(report_lines(report, str(paths[0]) if len(paths) == 1 and str(paths[0]) != "-" else "LOG"))
+        against = compare_reports(read_report(expand(arguments.against)), report)
+    if arguments.export:
+        _export(arguments, report, against)
+    elif arguments.json:
+        document = report_json(report)
+        if against is not None:
+            document["against"] = comparison_json(against)
+        print_json(document)
+    else:
+        from ladder_tui.cli.findings_text import comparison_lines, report_lines
+
+        log = str(paths[0]) if len(paths) == 1 and str(paths[0]) != "-" else "LOG"
+        print_lines(report_lines(report, log, new=against.new if against is not None else ()))
+        if against is not None:
+            print_lines(comparison_lines(report, against))
     code = exit_code(report)
     if code == PROVES_NOTHING:
         say(headline(report))
     return code
+
+
+def _form_of(name: str) -> str:
+    from ladder_backends.sanitizer.exporting import format_of
+
+    return format_of(Path(name))
+
+
+def _export(arguments: Namespace, report: Report, against: Comparison | None) -> None:
+    from ladder_backends.paths import typed_path
+    from ladder_backends.sanitizer.exporting import export_file, exported
+    from ladder_tui import __version__
+
+    def pieces() -> Iterator[str]:
+        return exported(report, arguments.export, version=__version__, against=against)
+
+    if arguments.output and arguments.output != "-":
+        say(export_file(typed_path(arguments.output), pieces, overwrite=arguments.force))
+        return
+    _print(pieces)
+
+
+def _print(pieces: Callable[[], Iterator[str]]) -> None:
+    """Write text in pieces as UTF-8, which JSON and SARIF are, whatever the terminal's own encoding."""
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    for piece in pieces():
+        if buffer is not None:
+            buffer.write(piece.encode("utf-8", "backslashreplace"))
+        else:
+            sys.stdout.write(piece)
+    if buffer is not None:
+        buffer.flush()

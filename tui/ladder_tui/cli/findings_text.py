@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, FindingKind, LaneAnswer, Report
 from ladder_backends.sanitizer import allocation_line, group_count, headline, member_line
+from ladder_backends.sanitizer.comparison import Comparison
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
 from ladder_tui.cli.lane_ranges import lane_ranges
 
@@ -18,18 +19,19 @@ _HOW_TO_LOAD = re.compile(r"Generating coredump file|It can be loaded in the deb
 """What the tool says of its dump: said anew with the command that opens it here."""
 
 
-def report_lines(report: Report, log: str = "") -> Iterator[str]:
+def report_lines(report: Report, log: str = "", *, new: Collection[str] = ()) -> Iterator[str]:
     """The whole report: a headline, then each bug, then what else was found and what the tool said of the run.
 
     Args:
         report: What was read.
         log: Its file as it was named, for the command that opens it with its dump; without one there is none.
+        new: Ids of bugs that an earlier report did not hold.
     """
     yield f"{report.tool or 'compute-sanitizer'}: {headline(report)}"
     groups = report.groups.values()
     for number, group in enumerate((one for one in groups if one.kind not in NO_FAULT_KINDS), 1):
         yield ""
-        yield from _group_lines(f"{number}. ", group, report)
+        yield from _group_lines(f"{number}. {'new: ' if group.id in new else ''}", group, report)
     others = [one for one in groups if one.kind in NO_FAULT_KINDS]
     if others and len(others) < len(groups):
         yield from ("", "not bugs by themselves:")
@@ -38,6 +40,18 @@ def report_lines(report: Report, log: str = "") -> Iterator[str]:
         yield from _group_lines("·  ", group, report)
     if notes := list(_note_lines(report, log)):
         yield from ("", *notes)
+
+
+def comparison_lines(report: Report, against: Comparison) -> Iterator[str]:
+    """How the report differs from an earlier one: a count, then what is gone and what has moved."""
+    yield ""
+    yield f"against the earlier report: {against.words()}"
+    for group in against.gone:
+        yield f"   {'gone' if against.sure else 'not seen'}: {group.title}"
+    for group in against.not_looked_for:
+        yield f"   of another tool: {group.title}"
+    for number in sorted(against.moved):
+        yield f"   moved: {report.groups[number].title}"
 
 
 def _note_lines(report: Report, log: str) -> Iterator[str]:
