@@ -196,7 +196,19 @@ def test_warnings_are_notices_and_broken_lines_too() -> None:
     assert len(texts) == 2
     assert len(texts[1]) < 300
     assert list(reader.log) == ["warning: Error disabling␛[2J", "No symbol table."]
-    assert list(reader.said) == ["Reading symbols"]
+
+
+def test_each_hears_the_console_stream_for_itself() -> None:
+    reader = Reader()
+    with reader.hearing() as first:
+        reader.read(StreamRecord("~", "Reading "))
+        with reader.hearing() as second:
+            reader.read(StreamRecord("~", "symbols\x1b\n\n"))
+            reader.read(StreamRecord("&", "not of this stream\n"))
+        reader.read(StreamRecord("~", "done\n"))
+    reader.read(StreamRecord("~", "unheard\n"))
+    assert first.lines == ["Reading symbols␛", "done"]
+    assert second.lines == ["symbols␛"]
 
 
 def test_that_addresses_differ_is_told_once_and_calmly() -> None:

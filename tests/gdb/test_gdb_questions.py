@@ -197,3 +197,16 @@ async def test_the_engines_completion(watched, compiled) -> None:
     assert await watched.debugger.complete("break ad") == ["break add"]
     assert 100 < len(await watched.debugger.complete("")) <= 200
     assert await watched.debugger.complete("info no-such-thing") == []
+
+
+async def test_each_question_hears_its_own_answer(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("steps")))
+    python = watched.debugger.python
+    # So many lines that others' words would be pushed out of any common memory.
+    one, lines, _, two = await asyncio.gather(
+        python._ask("1", 10.0),
+        watched.debugger._has_lines(),
+        watched.debugger.cli("info signals"),
+        python._ask("'\\n'.join('two')", 10.0),
+    )
+    assert (one, lines, two) == (1, True, "t\nw\no")

@@ -178,15 +178,16 @@ class CudaGdbDebugger(GdbDialect):
         dump = checked.dump.path if checked else target.dump
         executable = checked.executable if checked else target.executable
         shown = clean_line(target.dump.name)
-        self.events.said.clear()
         self.events.log.clear()
+        load = f"-file-exec-and-symbols {mi_string(executable.name)}" if executable is not None else ""
         try:
-            if executable is not None:
-                await self._change_folder(executable.parent)
-                await self.command(f"-file-exec-and-symbols {mi_string(executable.name)}", deadline=OPEN_DEADLINE)
-            await self._change_folder(dump.parent)
-            await self.cli(f"target cudacore {_plain_name(dump.name)}", deadline=OPEN_DEADLINE)
-            await self._change_folder(current_folder())
+            with self.events.hearing() as heard:
+                if executable is not None:
+                    await self._change_folder(executable.parent)
+                    await self.command(load, deadline=OPEN_DEADLINE)
+                await self._change_folder(dump.parent)
+                await self.cli(f"target cudacore {_plain_name(dump.name)}", deadline=OPEN_DEADLINE)
+                await self._change_folder(current_folder())
         except CommandFailed as refused:
             why = _EMPTY_MESSAGE.sub("", refused.what).rstrip(".")
             raise TargetInvalid(f"cuda-gdb cannot open {shown}", why, _DUMP_REFUSED) from refused
@@ -195,7 +196,7 @@ class CudaGdbDebugger(GdbDialect):
             assertion = _ASSERTION.search(died.why)
             why = assertion["what"] if assertion else died.why
             raise EngineDied(f"cuda-gdb died on {shown}", why, _DUMP_DIED) from died
-        story = tell_story(self.events.said)
+        story = tell_story(heard.lines)
         self._dump = checked.dump if checked else await asyncio.to_thread(_dump_beside_recording, target.dump)
         _, _, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
         self.capabilities = _QUESTIONS

@@ -46,6 +46,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.launch import LaunchSettings
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.rungs import dump_rung
 from ladder_backends.text import clean_line
 
 _NOT_STARTED = "During startup program"
@@ -66,6 +67,7 @@ class GdbDebugger(GdbDialect):
     name: ClassVar[str] = "gdb"
     rung: ClassVar[str] = "gdb"
     engine: ClassVar[str] = "gdb"
+    stops_threads_apart: ClassVar[bool] = True
     settings: ClassVar[tuple[str, ...]] = (
         *GdbDialect.settings,
         # Symbols in machine code, memory and registers are read by people.
@@ -113,7 +115,7 @@ class GdbDebugger(GdbDialect):
         elif isinstance(target, CoreTarget):
             await self._open_core(target)
         else:
-            raise TargetInvalid("gdb cannot open a GPU core dump", "", "open it on the cuda-gdb rung")
+            raise TargetInvalid("gdb cannot open a GPU core dump", "", f"open it on the {dump_rung().name} rung")
 
     def emit(self, event: Event) -> None:
         """Hand an event on; the first stop of a process that was attached to tells how long that took."""
@@ -227,7 +229,6 @@ class GdbDebugger(GdbDialect):
 
     async def _read_symbols(self, facts: ProgramFacts, symbols_at: int | None = None) -> None:
         """Read a program; of a file that holds nothing but symbols, these for where the program was mapped."""
-        self.events.said.clear()
         path = mi_string(str(facts.path))
         ask = f"-file-exec-and-symbols {path}"
         if symbols_at is not None:
@@ -249,10 +250,10 @@ class GdbDebugger(GdbDialect):
     async def _has_lines(self) -> bool:
         """Whether gdb found debug information beside the program, in a file of its own."""
         try:
-            await self.cli("info line main")
+            said = await self.cli_text("info line main")
         except (CommandFailed, NotRecorded):
             return False
-        return any(line.startswith("Line ") for line in self.events.said)
+        return any(line.startswith("Line ") for line in said.splitlines())
 
     def _tell_kept_back(self) -> None:
         kept = kept_back(libraries=self.given_libraries)
@@ -308,13 +309,13 @@ class GdbDebugger(GdbDialect):
             return await self.command(f"-target-select core {mi_string(path)}", deadline=LOAD_DEADLINE)
 
     async def _read_core(self, core: Path, *, searched: bool) -> None:
-        self.events.said.clear()
         try:
-            answer = await self._select_core(_full(core))
+            with self.events.hearing() as heard:
+                answer = await self._select_core(_full(core))
         except CommandFailed as refused:
             why = "; ".join(self._core_faults) or refused.what.rstrip(".")
             raise TargetInvalid(f"gdb cannot open {clean_line(core.name)}", why, "copy it again") from refused
-        said = list(self.events.said)
+        said = heard.lines
         if searched:
             program = next((match["program"] for line in said if (match := _GENERATED_BY.search(line))), "")
             facts = _named_by_core(program)

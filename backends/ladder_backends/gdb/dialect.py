@@ -24,7 +24,7 @@ from ladder_backends.gdb.console import Console
 from ladder_backends.gdb.environment import engine_environment, libraries_of_program
 from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.firewall import GdbFirewall
-from ladder_backends.gdb.print_limits import limits_round
+from ladder_backends.gdb.print_limits import limits_round, quiet_round
 from ladder_backends.gdb.probing import install_remedy, needs_libraries, probe_engine
 from ladder_backends.gdb.questions import Questions
 from ladder_backends.gdb.quoting import mi_string
@@ -49,7 +49,7 @@ from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.paths import find_engine
-from ladder_backends.text import clean, clean_line
+from ladder_backends.text import clean_line
 
 TransportFactory: TypeAlias = Callable[[EngineCommand], Transport]
 """Makes the transport to an engine: a process on terminals, a recording, or a recorder round another."""
@@ -233,17 +233,17 @@ class GdbDialect(Debugger):
 
     async def cli_text(self, text: str, *, deadline: float | None = 10.0) -> str:
         """Run a command of the command line; what it printed, clean, and maybe what was printed just before it."""
-        heard: list[str] = []
-        self.events.hearers.append(heard)
-        try:
+        with self.events.hearing() as heard:
             await self.cli(text, deadline=deadline)
-        finally:
-            self.events.hearers = [one for one in self.events.hearers if one is not heard]
-        return clean("".join(heard))
+        return heard.text
 
     def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
         """Commands round our own questions about values, where the user has changed the limits for the console."""
         return limits_round(self.events.parameters)
+
+    def without_calls(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Commands round a question that is not to run functions of the target; the user's own choice holds on."""
+        return quiet_round(self.events.parameters)
 
     def interrupt_engine(self) -> None:
         """Interrupt the engine's own work."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ladder_backends.gdb.breakpoint_limits import why_not_inserted
 from ladder_backends.gdb.breakpoint_rows import row_in
 from ladder_backends.gdb.breakpoints import BreakpointTable
+from ladder_backends.gdb.heard import Heard
 from ladder_backends.gdb.history import HistoryWords
 from ladder_backends.gdb.log_points import PARAMETER
 from ladder_backends.gdb.process_table import ProcessTable
@@ -79,8 +81,6 @@ class EventReader:
         breakpoints: The engine's breakpoints.
         parameters: The engine's settings that were changed in its command line, by name.
         log: The last lines of the engine's log stream, clean.
-        said: The last lines of its console stream, clean.
-        hearers: Lists to which all text of the console stream is added, as it comes.
     """
 
     def __init__(
@@ -102,8 +102,7 @@ class EventReader:
         self.breakpoints = BreakpointTable(lambda: self.function)
         self.parameters: dict[str, str] = {}
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
-        self.said: deque[str] = deque(maxlen=_LOG_LINES)
-        self.hearers: list[list[str]] = []
+        self._hearers: list[Heard] = []
 
     @property
     def threads(self) -> int:
@@ -149,15 +148,25 @@ class EventReader:
         if self.table.non_stop:
             self.running = self.table.standing(thread) is None
 
+    @contextlib.contextmanager
+    def hearing(self) -> Iterator[Heard]:
+        """Capture what is written into the console stream."""
+        heard = Heard()
+        self._hearers.append(heard)
+        try:
+            yield heard
+        finally:
+            self._hearers.remove(heard)
+
     def read_stream(self, record: StreamRecord) -> None:
         """Take text of the console, target or log stream; the command line shows the console's own."""
-        kept = self.log if record.kind == "&" else self.said
         if record.kind == "~":
-            for hearer in self.hearers:
-                hearer.append(record.text)
+            for heard in self._hearers:
+                heard.add(record.text)
         for line in clean(record.text).splitlines():
             if line.strip():
-                kept.append(line)
+                if record.kind == "&":
+                    self.log.append(line)
                 self._history.hear(line)
                 if _EXECUTES in line:
                     self.processes.strayed = True

@@ -148,11 +148,12 @@ class GdbProcess(Process):
 
     async def _is_native(self) -> bool:
         """Whether process ids are those of this machine, told by the connection of each inferior."""
-        try:
-            told = await self._engine.cli_text("info inferiors")
-        except CommandFailed:
-            # Where the process has gone, gdb lists it and fails then, when it returns to its frame.
-            told = "\n".join(self._events.said)
+        with self._events.hearing() as heard:
+            try:
+                told = await self._engine.cli_text("info inferiors")
+            except CommandFailed:
+                # Where the process has gone, gdb lists it and fails then, when it returns to its frame.
+                told = heard.text
         return "(native)" in told
 
     async def detach(self) -> tuple[int, ...]:

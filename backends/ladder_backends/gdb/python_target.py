@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = re.compile(r"(?:Thread (?P<pthread>0x[0-9a-f]+) )?\(?LWP (?P<lwp>\d+)\)?")
 _PROCESS = re.compile(r"process (?P<lwp>\d+)")
-_MARK = "ladder-answer:"
+_MARK = "ladder-answer-"
 _MOST = 400_000
 """Characters of a backtrace that are taken."""
 
@@ -35,6 +36,7 @@ class GdbPythonTarget(PythonTarget):
 
     def __init__(self, engine: SpeakingEngine) -> None:
         self._engine = engine
+        self._asked = itertools.count(1)
 
     async def thread_numbers(self) -> ThreadNumbers:
         """From the target id of the focused thread: `Thread 0x7ffff7caa040 (LWP 28408)`, `LWP 28408`."""
@@ -72,12 +74,13 @@ class GdbPythonTarget(PythonTarget):
 
     async def _ask(self, expression: str, deadline: float) -> object:
         """The value of an expression of gdb's Python; it comes as one line of the console stream."""
-        said = self._engine.events.said
-        said.clear()
-        await self._python(f"import json; print({_MARK!r} + json.dumps({expression}))", deadline)
-        line = next((line for line in said if line.startswith(_MARK)), "")
+        # What others ask for at the same time is written into the same stream.
+        mark = f"{_MARK}{next(self._asked)}:"
+        with self._engine.events.hearing() as heard:
+            await self._python(f"import json; print({mark!r} + json.dumps({expression}))", deadline)
+        line = next((line for line in heard.lines if line.startswith(mark)), "")
         try:
-            return json.loads(line.removeprefix(_MARK))
+            return json.loads(line.removeprefix(mark))
         except ValueError as error:
             raise CommandFailed("python", "gdb's Python did not answer") from error
 
