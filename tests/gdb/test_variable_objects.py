@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
@@ -10,7 +12,7 @@ from ladder_backends.errors import CommandFailed
 from ladder_backends.gdb.debugger import GdbDebugger
 from ladder_backends.gdb.variable_objects import VariableObjects
 from ladder_backends.model.breakpoint import BreakpointIntent
-from ladder_backends.model.events import TargetStopped
+from ladder_backends.model.events import SettingChanged, TargetStopped
 
 
 @pytest.fixture
@@ -83,3 +85,31 @@ async def test_forms_refusals_and_calls(stopped) -> None:
     text, cut = await stopped.values.whole("words", 0, Form.NATURAL, 10_000)
     assert text.endswith('END"')
     assert not cut
+
+
+@pytest.mark.parametrize("chosen", ["on", "off"])
+async def test_whether_functions_may_be_called_stays_as_the_user_has_chosen(stopped, watched, chosen: str) -> None:
+    if chosen == "off":
+        await stopped.console("set may-call-functions off")
+        await watched.next(SettingChanged)
+
+    async def setting() -> object:
+        return (await stopped.command("-gdb-show may-call-functions")).results["value"]
+
+    quiet = [Wanted("count_call(1)"), Wanted("grid"), Wanted("total")]
+    (refused, *_), allowed, _, _ = await asyncio.gather(
+        stopped.values.read(quiet, 0),
+        # At the same time, one that may: neither takes the other's leave or gets it.
+        stopped.values.read([Wanted("count_call(1)")], 0, calls=True),
+        stopped.values.read(quiet, 0),
+        stopped.values.children("grid", 0, 0, 3),
+    )
+    assert refused.error == CALLS
+    assert (allowed[0].error == CALLS) is (chosen == "off")
+    assert await setting() == chosen
+
+
+async def test_children_do_not_call_functions(stopped) -> None:
+    assert not (await stopped.values.children("count_call(1)", 0, 0, 3)).children
+    (count,) = await stopped.values.read([Wanted("calls")], 0)
+    assert count.value == "0"

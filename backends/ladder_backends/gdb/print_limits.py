@@ -18,6 +18,20 @@ _UNLIMITED: Mapping[str, str] = {"4294967295": "unlimited", "-1": "unlimited"}
 """How engines report a limit that was taken off, and what they take for it."""
 
 
+_CALLS = "may-call-functions"
+
+
+def quiet_round(told: Mapping[str, str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Commands before and behind a question that is not to run functions of the target.
+
+    Args:
+        told: As for `limits_round`.
+    """
+    if told.get(_CALLS) == "off":
+        return (), ()
+    return [f"-gdb-set {_CALLS} off"], [f"-gdb-set {_CALLS} on"]
+
+
 def limits_round(told: Mapping[str, str]) -> tuple[Sequence[str], Sequence[str]]:
     """Commands before and behind a question of ours.
 

@@ -85,6 +85,9 @@ class Engine(Protocol):
     def print_limits(self) -> tuple[Sequence[str], Sequence[str]]:
         """Commands that put limits on printed values for a question of ours, and those that take them off again."""
 
+    def without_calls(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Commands that forbid calls of the target's functions for a question of ours, and the way back."""
+
     def pending(self) -> Sequence[tuple[str, float]]:
         """Commands without an answer, oldest first: text and age in seconds."""
 

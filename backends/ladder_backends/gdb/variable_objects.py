@@ -18,7 +18,7 @@ from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import number_of, rows_of, text_of, with_value
 from ladder_backends.gdb.type_names import short_type
-from ladder_backends.mi.records import Value
+from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.model.variable import ChildWindow, Variable
 from ladder_backends.text import clean_line
 
@@ -39,13 +39,8 @@ class VariableObjects(Values):
     async def read(self, wanted: Sequence[Wanted], frame_level: int, *, calls: bool = False) -> Sequence[Variable]:
         """The values, one after the other."""
         place = await self._engine.at_frame(frame_level)
-        if not calls:
-            await self._engine.command("-gdb-set may-call-functions off")
-        try:
-            answers = await asyncio.gather(*(self._read(one, place) for one in wanted), return_exceptions=True)
-        finally:
-            if not calls:
-                await self._engine.command("-gdb-set may-call-functions on")
+        reading = (self._read(one, place, calls) for one in wanted)
+        answers = await asyncio.gather(*reading, return_exceptions=True)
         read: list[Variable] = []
         for one, answer in zip(wanted, answers, strict=True):
             if isinstance(answer, Variable):
@@ -57,13 +52,20 @@ class VariableObjects(Values):
                 raise answer
         return read
 
-    async def _read(self, wanted: Wanted, place: str) -> Variable:
+    async def _ask(
+        self, text: str, calls: bool = False, around: tuple[Sequence[str], Sequence[str]] = ((), ())
+    ) -> ResultRecord:
+        """Ask, with what is to be set for the question alone sent in one piece with it."""
+        before, after = ((), ()) if calls else self._engine.without_calls()
+        return await self._bounded.ask(text, _BUDGET, (*around[0], *before), (*after, *around[1]))
+
+    async def _read(self, wanted: Wanted, place: str, calls: bool) -> Variable:
         try:
-            answer = await self._bounded.ask(f"-var-create{place} - * {mi_string(wanted.expression)}", _BUDGET)
+            answer = await self._ask(f"-var-create{place} - * {mi_string(wanted.expression)}", calls)
         except CommandFailed as refused:
             if "unable to create" in refused.what:
                 # Why not is told to who asks for the value alone.
-                await self._engine.command(f"-data-evaluate-expression{place} {mi_string(wanted.expression)}")
+                await self._ask(f"-data-evaluate-expression{place} {mi_string(wanted.expression)}", calls)
             raise
         name = text_of(answer.results.get("name"))
         try:
@@ -75,16 +77,14 @@ class VariableObjects(Values):
             # Of an aggregate the object has no value.
             if read.value in ("{...}", "") or (read.type.endswith("]") and not read.error):
                 whole = f"-data-evaluate-expression{place} {mi_string(wanted.expression)}"
-                read = with_value(replace(read, value=""), (await self._text(whole)))
+                read = with_value(replace(read, value=""), (await self._text(whole, calls)))
             return read
         finally:
             await self._engine.command(f"-var-delete {name}")
 
-    async def _text(self, command: str) -> str:
-        before, after = self._engine.print_limits()
-        texts = [*before, command, *after]
-        answers = await asyncio.gather(*(self._bounded.ask(text, _BUDGET) for text in texts))
-        value = answers[len(before)].results.get("value")
+    async def _text(self, command: str, calls: bool) -> str:
+        answer = await self._ask(command, calls, self._engine.print_limits())
+        value = answer.results.get("value")
         return value if isinstance(value, str) else ""
 
     async def children(
@@ -102,7 +102,7 @@ class VariableObjects(Values):
         if look is Look.ELEMENTS:
             sliced = f"*({left}+{start})@{count}"
             return replace(await self._slice(sliced, left, place, start, form), more=False)
-        answer = await self._bounded.ask(f"-var-create{place} - * {mi_string(expression)}", _BUDGET)
+        answer = await self._ask(f"-var-create{place} - * {mi_string(expression)}")
         name = text_of(answer.results.get("name"))
         try:
             array = _ARRAY.match(text_of(answer.results.get("type")))
@@ -119,12 +119,12 @@ class VariableObjects(Values):
             await self._engine.command(f"-var-delete {name}")
 
     async def _slice(self, sliced: str, left: str, place: str, start: int, form: str) -> ChildWindow:
-        answer = await self._bounded.ask(f"-var-create{place} - * {mi_string(sliced)}", _BUDGET)
+        answer = await self._ask(f"-var-create{place} - * {mi_string(sliced)}")
         name = text_of(answer.results.get("name"))
         try:
             if form in _FORMATS:
                 await self._engine.command(f"-var-set-format {name} {_FORMATS[Form(form)]}")
-            listed = await self._bounded.ask(f"-var-list-children --all-values {name}", _BUDGET)
+            listed = await self._ask(f"-var-list-children --all-values {name}")
             children = tuple(
                 replace(_variable(row, f"{left}[{start + number}]"), name=f"[{start + number}]")
                 for number, row in enumerate(rows_of(listed.results.get("children")))
@@ -134,7 +134,7 @@ class VariableObjects(Values):
             await self._engine.command(f"-var-delete {name}")
 
     async def _members(self, name: str, start: int, count: int, form: str) -> tuple[list[Variable], bool]:
-        listed = await self._bounded.ask(f"-var-list-children --all-values {name} {start} {start + count}", _BUDGET)
+        listed = await self._ask(f"-var-list-children --all-values {name} {start} {start + count}")
         children: list[Variable] = []
         for row in rows_of(listed.results.get("children")):
             inner = text_of(row.get("name"))
@@ -156,7 +156,7 @@ class VariableObjects(Values):
         before = (f"-gdb-set print elements {most}", "-gdb-set print repeats unlimited")
         after = ("-gdb-set print elements 200", "-gdb-set print repeats 10", *self._engine.print_limits()[1])
         ask = f"-data-evaluate-expression{place} {mi_string(expression)}"
-        answer = await self._bounded.ask(ask, _BUDGET, before, after)
+        answer = await self._ask(ask, around=(before, after))
         text = text_of(answer.results.get("value"))
         return text[: 2 * most], len(text) > 2 * most
 
