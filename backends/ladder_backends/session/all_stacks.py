@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget
-from ladder_backends.errors import EngineDied, EngineError
+from ladder_backends.errors import DeadlinePassed, EngineDied, EngineError, LadderError
 from ladder_backends.model.events import EngineExited, EngineNotice, Event, TargetExited, TargetStopped
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.thread import Thread
@@ -31,7 +31,11 @@ MOST_FRAMES_OF_PYTHON = 1_000
 BUDGET = 10.0
 """Seconds that reading may take; the process is let go after that, with what was read."""
 
+STANDS_WITHIN = 60.0
+"""Seconds within which a process must stand once it was told to stop; it is let go after that."""
+
 _AT_ONCE = 50
+_LOOK_EVERY = 0.5
 _MOST_WHOLE = 32
 
 
@@ -116,6 +120,7 @@ async def hold_and_read(debugger: Debugger, pid: int) -> HeldProcess:
     Raises:
         TargetInvalid, EngineMissing: It cannot be attached to.
         EngineDied: The engine, or the process, ended meanwhile.
+        DeadlinePassed: It was told to stop and did not stand in time; it was let go.
     """
     notices: list[EngineNotice] = []
     stands: asyncio.Future[float | None] = asyncio.get_running_loop().create_future()
@@ -133,8 +138,8 @@ async def hold_and_read(debugger: Debugger, pid: int) -> HeldProcess:
                 stands.set_result(None)
 
     debugger.listen(take)
-    await debugger.open(AttachTarget(pid))
-    at = await stands
+    await _open(debugger, pid)
+    at = await _standing(debugger, pid, stands)
     if at is None:
         raise EngineDied(f"process {pid} was not read", "it ended while it was being stopped")
     # Python's side is read from outside, by another process, while the engine unwinds.
@@ -149,6 +154,47 @@ async def hold_and_read(debugger: Debugger, pid: int) -> HeldProcess:
         reading.cancel()
     held = (gone[0] if gone else time.monotonic()) - at + (debugger.stopping_took or 0.0)
     return HeldProcess(stacks, held, tuple(notices), python)
+
+
+async def _open(debugger: Debugger, pid: int) -> None:
+    """Attach; one that is traced and does not stop is given up after a while."""
+    opening = asyncio.ensure_future(debugger.open(AttachTarget(pid)))
+    awaited = 0.0
+    try:
+        while not (await asyncio.wait([opening], timeout=_LOOK_EVERY))[0]:
+            awaited = awaited + _LOOK_EVERY if await asyncio.to_thread(_is_awaited, pid) else 0.0
+            if awaited >= STANDS_WITHIN and not opening.done():
+                awaited = 0.0
+                with contextlib.suppress(LadderError):
+                    await debugger.interrupt()
+        await opening
+    finally:
+        opening.cancel()
+
+
+def _is_awaited(pid: int) -> bool:
+    """Whether a process has a tracer and does not stand (proc(5))."""
+    from ladder_backends.processes import ProcFiles
+
+    status = ProcFiles().status(pid)
+    return status.get("TracerPid", "0") != "0" and status.get("State", "t")[:1] not in ("t", "T")
+
+
+async def _standing(debugger: Debugger, pid: int, stands: asyncio.Future[float | None]) -> float | None:
+    """When the process stood; None where it has ended."""
+    try:
+        async with asyncio.timeout(STANDS_WITHIN):
+            return await stands
+    except TimeoutError:
+        # A busy engine hears of nothing else.
+        with contextlib.suppress(LadderError):
+            await debugger.interrupt()
+        await let_go(debugger)
+    raise DeadlinePassed(
+        f"process {pid} was not read",
+        f"{debugger.name} did not tell within {STANDS_WITHIN:g} s that it stands",
+        "the process was let go; look at what it does, and try again",
+    )
 
 
 async def _with_whole_stacks(debugger: Debugger, all_stacks: AllStacks, python: HeldPython) -> AllStacks:
