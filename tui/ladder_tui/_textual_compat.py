@@ -1,183 +1,93 @@
 """Everything that reaches into Textual's private parts, for one Textual version.
 
-Stock updates start each span at the widget's left edge and end every segment with a reset. `TightCompositor` sends
-the span alone and one colour change where the look changes: the same screen for about a third of the bytes, which
-counts over SSH. With another version of Textual nothing here is used, and stock updates are sent.
+Stock updates are sent whole, whatever the terminal shows, start each span at the widget's left edge and end every
+segment with a reset. `SparingApp` sends what differs from what the terminal shows, and one colour change where the
+look changes, which counts over SSH. With another version of Textual stock updates are sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, TypeVar
 
 import textual
-from rich.color import ColorSystem
-from rich.console import Console
-from rich.control import Control
-from rich.segment import Segment
-from rich.style import Style
+from rich.console import Console, RenderableType
 from textual import events
-from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.screen import Screen
-from textual.strip import Strip
 from textual.widget import Widget
 
-if TYPE_CHECKING:
-    from textual.app import App
+from ladder_tui._shown import Shown
 
 VERSION = "8.2.8"
 """The version that this was written against and is tested with."""
 
-_RESET = "\x1b[0m"
+Answer = TypeVar("Answer")
 
 
-class _Look(NamedTuple):
-    """Parameters of a colour sequence, in three parts."""
+class SparingApp(App[Answer]):
+    """Sends what differs from what the terminal shows, and nothing beside it."""
 
-    attributes: str
-    foreground: str
-    background: str
+    _resize_settles = 0.1
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._shown = Shown() if is_known(Path(textual.__file__).parent) else None
 
-_PLAIN = _Look("", "", "")
+    def redraw(self) -> None:
+        """Send the whole screen again, whatever the terminal shows."""
+        if self._shown is not None:
+            self._shown.forget()
+        self.screen.refresh()
 
+    async def on_event(self, event: events.Event) -> None:
+        """A terminal that was resized, or comes back from elsewhere, shows nobody knows what."""
+        if isinstance(event, events.Resize) and self._shown is not None and self._shown.whole:
+            self._shown.forget()
+            # Where the size is the old one in the end, no layout follows, and nothing is painted.
+            self.set_timer(self._resize_settles, self._redraw_forgotten)
+        await super().on_event(event)
 
-def _parameters(style: Style, system: ColorSystem | None) -> str:
-    drawn = style.render("\0", color_system=system, legacy_windows=False)
-    before, _, _ = drawn.partition("\0")
-    return before.removeprefix("\x1b[").removesuffix("m")
+    def _redraw_forgotten(self) -> None:
+        if self._shown is not None and not self._shown.whole:
+            self.screen.refresh()
 
-
-@lru_cache(maxsize=4096)
-def _look(style: Style, system: ColorSystem | None) -> _Look:
-    foreground = _parameters(Style(color=style.color), system) if style.color is not None else ""
-    background = _parameters(Style(bgcolor=style.bgcolor), system) if style.bgcolor is not None else ""
-    attributes = Style(
-        bold=style.bold,
-        dim=style.dim,
-        italic=style.italic,
-        underline=style.underline,
-        blink=style.blink,
-        reverse=style.reverse,
-        conceal=style.conceal,
-        strike=style.strike,
-        underline2=style.underline2,
-        overline=style.overline,
-    )
-    return _Look(_parameters(attributes, system), foreground, background)
-
-
-@lru_cache(maxsize=16384)
-def _change(old: _Look, new: _Look) -> str:
-    """The shortest sequence that turns one look into another."""
-    if old == new:
-        return ""
-    lost = (
-        (old.attributes and old.attributes != new.attributes)
-        or (old.foreground and not new.foreground)
-        or (old.background and not new.background)
-    )
-    if lost:
-        return f"\x1b[{';'.join(['0', *filter(None, new)])}m"
-    parts = [after for before, after in zip(old, new, strict=True) if after and after != before]
-    return f"\x1b[{';'.join(parts)}m"
-
-
-class _Pen:
-    """Writes segments, changing colours only where they change."""
-
-    def __init__(self, console: Console) -> None:
-        self._system = console._color_system
-        self._now = _PLAIN
-        self.out: list[str] = []
-
-    def draw(self, segments: Iterable[Segment]) -> None:
-        for text, style, control in segments:
-            if control or not text:
-                self.out.append(text)
-                continue
-            if style is not None and style.link:
-                self.finish()
-                self.out.append(style.render(text, color_system=self._system, legacy_windows=False))
-                continue
-            look = _look(style, self._system) if style is not None else _PLAIN
-            self.out.append(_change(self._now, look))
-            self.out.append(text)
-            self._now = look
-
-    def move(self, x: int, y: int) -> None:
-        self.out.append(Control.move_to(x, y).segment.text)
-
-    def finish(self) -> None:
-        if self._now != _PLAIN:
-            self.out.append(_RESET)
-            self._now = _PLAIN
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        shown = self._shown
+        goes_out = self._running and not self._closed and not self.is_headless and not self._batch_count
+        if shown is None or renderable is None or not goes_out:
+            super()._display(screen, renderable)
+            return
+        update: Any = renderable
+        try:
+            size = screen._compositor.size
+            if isinstance(renderable, ChopsUpdate) and not shown.whole and size == self.size:
+                renderable = screen._compositor.render_update(full=True, screen_stack=self._background_screens)
+            if isinstance(renderable, ChopsUpdate | LayoutUpdate):
+                sent = shown.difference(renderable, self.console, size)
+                moved = self._previous_cursor_position != self.screen.outer_size.clamp_offset(self.cursor_position)
+                update = _Sequences(sent) if sent or moved else None
+            else:
+                shown.forget()
+            super()._display(screen, update)
+        except BaseException:
+            # It has not been written.
+            shown.forget()
+            raise
 
 
-def _splits_anywhere(strip: Strip) -> bool:
-    """No character of the strip is wider or narrower than one cell."""
-    return strip.cell_length == len(strip.text)
+class _Sequences(CompositorUpdate):
+    """What is ready to be written."""
 
-
-class TightUpdate(ChopsUpdate):
-    """Changed spans, and nothing beside them."""
+    def __init__(self, text: str) -> None:
+        self._text = text
 
     def render_segments(self, console: Console) -> str:
-        """The update as terminal sequences."""
-        pen = _Pen(console)
-        for y, left, right in self.spans:
-            at = -1
-            for end, (x, strip) in zip(self.chop_ends[y], self.chops[y].items(), strict=False):
-                if strip is None or x >= right or end <= left:
-                    continue
-                start, stop = max(x, left), min(end, right)
-                if (start, stop) != (x, end):
-                    if not _splits_anywhere(strip):
-                        start = x
-                    strip = strip.crop(start - x, stop - x)
-                if at != start:
-                    pen.move(start, y)
-                pen.draw(strip)
-                at = stop
-        pen.finish()
-        return "".join(pen.out)
-
-
-class TightLayoutUpdate(LayoutUpdate):
-    """A whole screen."""
-
-    def render_segments(self, console: Console) -> str:
-        """The update as terminal sequences."""
-        pen = _Pen(console)
-        for y, (_, line) in enumerate(zip(self.region.line_range, self.strips, strict=False), self.region.y):
-            pen.move(self.region.x, y)
-            for strip in line:
-                pen.draw(strip)
-        pen.finish()
-        return "".join(pen.out)
-
-
-class TightCompositor(Compositor):
-    """Composes as Textual does, and sends less."""
-
-    def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """A whole screen."""
-        update = super().render_full_update(simplify)
-        return TightLayoutUpdate(update.strips, update.region)
-
-    def render_partial_update(self) -> ChopsUpdate | None:
-        """What is dirty."""
-        update = super().render_partial_update()
-        return update and TightUpdate(update.chops, update.spans, update.chop_ends)
-
-
-def send_less(screen: Screen[Any]) -> None:
-    """Let a screen that is not shown yet send tight updates."""
-    if is_known(Path(textual.__file__).parent):
-        screen._compositor = TightCompositor()
+        """The text."""
+        return self._text
 
 
 def is_known(package: Path) -> bool:

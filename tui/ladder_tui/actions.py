@@ -228,6 +228,8 @@ ACTIONS: tuple[Action, ...] = (
            "attach"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
     Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "app.command_palette"),
+    Action("redraw", ("ctrl+l",), "redraw", "Paint the whole screen again, where something else wrote over it", _GO,
+           "redraw"),
     Action("quit", ("q", "ctrl+q"), "quit", "Leave; asks before it ends something", _GO, "request_quit"),
     # In every view
     Action("list.up", ("up",), "up", "Move up", _VIEW, "move(-1)", "list"),

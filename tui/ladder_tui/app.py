@@ -26,7 +26,7 @@ from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once
-from ladder_tui.actions import choose_keys, parse_key
+from ladder_tui.actions import ACTIONS, choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
 from ladder_tui.screens.dialog import Dialog
 from ladder_tui.screens.workspace import Workspace
@@ -46,6 +46,7 @@ RUNGS_AFTER = 0.3
 """Seconds after the first paint at which debuggers of other packages are looked for."""
 
 _LOG = logging.getLogger(__name__)
+REDRAW = next(action for action in ACTIONS if action.id == "redraw")
 _UNEXPECTED = "this is a fault of ladder-tui; its log file holds the details"
 
 
@@ -235,6 +236,11 @@ class LadderApp(SparingApp[int]):
         """Keys meet the workspace, or what lies over it, in the order in which they were typed, however fast."""
         if isinstance(event, events.Key) and not event.is_forwarded:
             screen = self.screen
+            if event.key in REDRAW.bound and not event.is_printable:
+                # Wherever the keys go: a program that is typed to hears of it as well.
+                self.redraw()
+                if screen is not self.workspace:
+                    return
             if screen is not self.workspace:
                 await self._for_dialog(screen, event)
                 return
@@ -303,6 +309,11 @@ class LadderApp(SparingApp[int]):
         """Show one line until the next key."""
         self.workspace.notice_line.show(Notice(text, severity))
 
+    def refuse(self, why: str) -> None:
+        """Say why something does not open; what is typed right behind the key was meant for that, and does nothing."""
+        self.say(why, "warning")
+        self.workspace.stray_keys.begin(why)
+
     def action_interrupt(self) -> None:
         """Ctrl-C outside the workspace closes what is over it; the start screen stays, over nothing."""
         from ladder_tui.screens.start import StartScreen
@@ -341,6 +352,7 @@ class LadderApp(SparingApp[int]):
         offer, self._waits_for_stop = self._waits_for_stop, None
         if offer is not None and self.screen is offer:
             offer.dismiss("")
+            self.workspace.stray_keys.begin("what was offered is not needed any more: the target has stopped")
 
     def _more(self, answer: str | None) -> None:
         session = self.ladder.active

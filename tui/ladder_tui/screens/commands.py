@@ -111,9 +111,11 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         """Look at a key before anything else does.
 
         Returns:
-            Whether it was the second half of `w` + letter.
+            Whether it was the second half of `w` + letter, or meant for what had not opened.
         """
         home = self._home
+        if not self._chord and home.stray_keys.takes(event):
+            return True
         home.notice_line.hide()
         if home.value_popup is not None:
             home.value_popup.hide()
@@ -143,7 +145,9 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         home = self._home
         action = _BY_CALL[call]
         reason = why_not(action, home.ladder.state, home.debug)
-        if reason:
+        if reason and action.opens:
+            home.ladder_app.refuse(f"{action.hint_in(home.debug)}: {reason}")
+        elif reason:
             self._say(f"{action.hint_in(home.debug)}: {reason}")
         return bool(reason)
 
@@ -305,6 +309,7 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         home = self._home
         view = self.focused if isinstance(self.focused, LineView) else home.panes.get("source")
         if view is None:
+            home.ladder_app.refuse("search: nothing is shown that could be searched")
             return
 
         def search(needle: str) -> None:
@@ -340,8 +345,8 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
 
     def action_console(self) -> None:
         """Go to the engine's command line."""
-        if not self._refused("console"):
-            self._home.show_pane("console")
+        if not self._refused("console") and self._home.show_pane("console") is None:
+            self._home.ladder_app.refuse("console: it has no place on this rung")
 
     def action_rung(self, name: str) -> None:
         """Show a rung."""
@@ -385,6 +390,10 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         focused = self.focused
         scope = str(focused.id or "") if focused is not None else ""
         self._home.app.push_screen(HelpScreen(self._home.palette, scope))
+
+    def action_redraw(self) -> None:
+        """Send the whole screen again."""
+        self._home.ladder_app.redraw()
 
     def action_request_quit(self) -> None:
         """Leave, after a question where something would end."""

@@ -15,7 +15,6 @@ from textual.timer import Timer
 
 from ladder_backends.model.frame import Place
 from ladder_backends.session.state import Change, DebugState, Notice, Run
-from ladder_tui._textual_compat import send_less
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes import PANES, load_pane
 from ladder_tui.panes.pane import Pane
@@ -55,7 +54,6 @@ class Workspace(Commands, Screen[None]):
 
     def __init__(self, ladder: Ladder, palette: Palette, clock: Callable[[], float]) -> None:
         super().__init__(id="workspace")
-        send_less(self)
         self.ladder = ladder
         self.palette = palette
         self.panes: dict[str, Pane] = {}
