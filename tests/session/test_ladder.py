@@ -356,7 +356,7 @@ async def test_a_report_grows_while_the_tool_writes_it(ladder, vector_add, tmp_p
 
 async def test_a_jump_while_the_case_still_opens(ladder, cuda_gdb, monkeypatch) -> None:
     """The findings are there first; whoever presses Enter at once gets the lane, and one engine."""
-    taken = ladder._engines.take
+    taken = ladder.engines.take
     slow = True
 
     async def take(name: str):
@@ -366,7 +366,7 @@ async def test_a_jump_while_the_case_still_opens(ladder, cuda_gdb, monkeypatch) 
             await asyncio.sleep(0.3)
         return await taken(name)
 
-    monkeypatch.setattr(ladder._engines, "take", take)
+    monkeypatch.setattr(ladder.engines, "take", take)
     opening = asyncio.create_task(ladder.open_files((CASE,)))
     async with asyncio.timeout(30):
         while ladder.state.report is None:  # noqa: ASYNC110

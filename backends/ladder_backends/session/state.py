@@ -18,6 +18,8 @@ from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.log_lines import LogLines
 from ladder_backends.session.machine_state import MachineState
 from ladder_backends.session.python_state import PythonState
+from ladder_backends.session.sanitizer_state import SanitizerRunState
+from ladder_backends.session.seat import Seat
 from ladder_backends.session.thread_list import ThreadList
 from ladder_backends.session.value_rows import ValueTrees
 
@@ -51,6 +53,7 @@ class Change(enum.Flag):
     THREADS = enum.auto()
     MACHINE = enum.auto()
     LEDGER = enum.auto()
+    SANITIZER_RUN = enum.auto()
 
 
 CONSOLE_LINES = 10_000
@@ -107,6 +110,7 @@ class DebugState:
 
     Attributes:
         rung: `gdb`, `cuda-gdb`, ...
+        seat: Which of the rung's sessions it is.
         title: The target in few words: `segfault`, `vector_add_oob · dump`.
         run_detail: `SIGSEGV, Segmentation fault`, exit code, or why it is dead.
         since: `time.monotonic()` of the last change of `run`.
@@ -130,6 +134,7 @@ class DebugState:
         alternatives: Where else to go then, best first.
         console: Lines of the engine's command line, bounded; the last one may be a prompt without newline.
         console_dropped: Lines dropped from the front.
+        typed_ahead: Lines for the command line that wait until the engine listens.
         program: Raw chunks of the program's terminal, bounded.
         program_dropped: Bytes dropped from the front.
         build: The program's file and what became of it.
@@ -141,6 +146,7 @@ class DebugState:
     """
 
     rung: str
+    seat: Seat = Seat.LIVE
     title: str = ""
     run: Run = Run.NOTHING
     run_detail: str = ""
@@ -171,6 +177,7 @@ class DebugState:
     alternatives: tuple[Alternative, ...] = ()
     console: deque[str] = field(default_factory=lambda: deque(maxlen=CONSOLE_LINES))
     console_dropped: int = 0
+    typed_ahead: int = 0
     program: deque[bytes] = field(default_factory=lambda: deque(maxlen=4_000))
     program_dropped: int = 0
     build: BuildState = field(default_factory=BuildState)
@@ -179,6 +186,11 @@ class DebugState:
     logged: LogLines = field(default_factory=LogLines)
     notice: Notice | None = None
     notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))
+
+    @property
+    def place_name(self) -> str:
+        """Tells sessions apart, as two of one rung: `cuda-gdb dump`."""
+        return f"{self.rung} {self.seat}"
 
     @property
     def stopped_elsewhere(self) -> int | None:
@@ -204,9 +216,11 @@ class LadderState:
         case_title: `vector_add_oob · memcheck · H200 case`, or an empty string.
         report: Findings of the open log or running tool, or None.
         selected_finding: Index into the report's findings, or None.
-        debug: State of each rung that has a debugger.
+        debug: State of the session on screen of each rung that has one.
+        aside: State of the other session of a rung that has two.
         notice: The last line for the user.
         source_roots: Folders in which basenames are looked up.
+        sanitizer: The run of compute-sanitizer that goes on, or the last one.
     """
 
     rung: str = field(default_factory=lambda: host_rung().name)
@@ -214,5 +228,7 @@ class LadderState:
     report: Report | None = None
     selected_finding: int | None = None
     debug: dict[str, DebugState] = field(default_factory=dict)
+    aside: dict[str, DebugState] = field(default_factory=dict)
     notice: Notice | None = None
     source_roots: tuple[str, ...] = ()
+    sanitizer: SanitizerRunState = field(default_factory=SanitizerRunState)

@@ -1,0 +1,134 @@
+"""Jumps from findings and coordinates into lanes of the dump that is at hand."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ladder_backends.debugger.target import GpuDumpTarget
+from ladder_backends.errors import EngineMissing, LadderError
+from ladder_backends.rungs import dump_rung
+from ladder_backends.session.seat import Seat
+from ladder_backends.session.state import Change, Run
+
+if TYPE_CHECKING:
+    from ladder_backends.debugger.contract import Debugger
+    from ladder_backends.model.finding import Finding
+    from ladder_backends.model.focus import Focus
+    from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.jump import JumpOutcome
+    from ladder_backends.session.ladder import Ladder
+
+DUMPS = dump_rung().name
+
+
+class Jumps:
+    """Leads into the dump; of jumps that were pressed together the last one counts.
+
+    Attributes:
+        dump: What is jumped into, or None.
+        recordings: What answers where there is no engine for it.
+        lock: Held while a jump is under way, or the dump's session is made.
+    """
+
+    def __init__(self, ladder: Ladder) -> None:
+        self._ladder = ladder
+        self.dump: GpuDumpTarget | None = None
+        self.recordings: tuple[Path, ...] = ()
+        self.lock = asyncio.Lock()
+        self._count = 0
+        self._foreign: DebugSession | None = None
+
+    @property
+    def session(self) -> DebugSession | None:
+        """The session that stands in the dump, or None."""
+        return self._ladder.seats.session(DUMPS, Seat.DUMP)
+
+    def take(self, dump: GpuDumpTarget) -> None:
+        """Jump into this dump from now on; its engine is made ready."""
+        self.dump = dump
+        engines = self._ladder.engines
+        if not engines.missing(DUMPS):
+            engines.warm_up(DUMPS)
+
+    def forget(self) -> None:
+        """Another report was opened, without a dump: what stands in the old one has none of its lanes."""
+        self.dump, self._foreign = None, self.session
+
+    async def to_finding(self, finding: Finding, side: int = 0) -> JumpOutcome:
+        """Stand in the finding's lane; state and outcome tell what was asked and what was reached."""
+        from ladder_backends.session.jump import asked_by
+
+        self._ladder.state.selected_finding = finding.index
+        self._ladder.tell(Change.FINDINGS)
+        return await self.to_lane(asked_by(finding, side), finding)
+
+    async def to_lane(self, asked: Focus, finding: Finding | None = None) -> JumpOutcome:
+        """Stand in a lane that is named by its coordinates, for the sake of a finding or none."""
+        from ladder_backends.session.alternatives import alternatives_of_finding
+        from ladder_backends.session.jump import JumpOutcome, jump
+
+        self._count += 1
+        number = self._count
+        extra = alternatives_of_finding(finding) if finding is not None else ()
+        async with self.lock:
+            if number != self._count:
+                return JumpOutcome(asked, None, reason="another jump came after this one")
+            if finding is not None and not asked:
+                reason = finding.why or "the report names no lane for this finding"
+                return self._not_reached(JumpOutcome(asked, None, reason=reason, alternatives=extra))
+            try:
+                session = await self._opened(finding is not None)
+                outcome = await jump(session.debugger, asked, finding=finding)
+            except LadderError as error:
+                return self._not_reached(JumpOutcome(asked, None, reason=error.line(), alternatives=extra))
+            self._ladder.switch_seat(DUMPS, Seat.DUMP)
+            session.show_jump(outcome)
+            if outcome.reached is None or outcome.reason:
+                self._ladder.notice(outcome.reason, "warning")
+            return outcome
+
+    def _not_reached(self, outcome: JumpOutcome) -> JumpOutcome:
+        if self.session is not None:
+            self.session.show_jump(outcome)
+        self._ladder.notice(outcome.reason, "warning")
+        return outcome
+
+    async def _opened(self, for_finding: bool) -> DebugSession:
+        """The session that stands in the dump; opened at the first jump, and again after its engine has died."""
+        session = self.session
+        refused = session is not None and session.target is not None and session.state.run is Run.NOTHING
+        if self.dump is None:
+            foreign = for_finding and session is self._foreign
+            if session is not None and session.target is not None and not refused and not foreign:
+                return session
+            report = self._ladder.state.report
+            racecheck = report is not None and report.tool == "racecheck"
+            raise EngineMissing(
+                "there is no GPU core dump to jump into",
+                "racecheck writes none" if racecheck else "the report alone holds no values",
+                f"break on the line of the hazard under {DUMPS}"
+                if racecheck
+                else "run the sanitizer with --generate-coredump, and open its dump with the report",
+            )
+        if session is None or refused or session.state.run is Run.DEAD:
+            session = await self.place()
+        if session.target is None:
+            await session.open(self.dump, look=False)
+            self._ladder.engines.warm_up(DUMPS)
+        return session
+
+    async def place(self) -> DebugSession:
+        """Put an engine for the dump on its rung; it is opened by whoever looks into it first."""
+        engines = self._ladder.engines
+        return self._ladder.seats.place(await self.engine(), lambda: engines.make(DUMPS), Seat.DUMP)
+
+    async def engine(self) -> Debugger:
+        """The debugger that opens GPU core dumps, or a recording of it where it is not installed."""
+        engines = self._ladder.engines
+        stand_in = engines.stand_in(DUMPS, self.recordings)
+        if stand_in is None:
+            return await engines.take(DUMPS)
+        self._ladder.notice(stand_in.notice, "warning")
+        return engines.replay(DUMPS, stand_in.recording)
