@@ -109,6 +109,14 @@ class Ladder:
         session = self.active
         return session is not None and self.switch_seat(session.state.rung, session.state.seat.other)
 
+    async def close_seat(self, rung: str, seat: Seat) -> None:
+        """End the rung's session of a kind; the other one stays, and comes on screen.
+
+        Raises:
+            DeadlinePassed: Its engine has not ended; it may still hold its target.
+        """
+        await self.seats.close_seat(rung, seat)
+
     def every_session(self) -> Iterator[DebugSession]:
         """Every session, on screen or not."""
         return self.seats.every()
