@@ -74,6 +74,7 @@ class ReportBuilder:
     def __init__(self, report: Report | None = None) -> None:
         self.report = Report() if report is None else report
         self.origin = ""
+        self._tool = ""
         self._ids: dict[_Key, str] = {}
         self._cause: int | None = None
         self._last_api: tuple[int, int | None] | None = None
@@ -84,6 +85,13 @@ class ReportBuilder:
         self.origin = origin
         self._cause = None
         self._last_api = None
+
+    def begin_run(self, tool: str) -> None:
+        """Begin the run of a known tool: all that comes is its own, and follows from nothing before."""
+        self.begin_origin("")
+        self._tool = tool
+        names = [name for name in self.report.tool.split(", ") if name]
+        self.report.tool = ", ".join(dict.fromkeys((*names, tool)))
 
     def add(self, draft: RecordDraft) -> Finding:
         """Append the finding of a record to the report."""
@@ -106,7 +114,7 @@ class ReportBuilder:
         if head.unknown and draft.has_place:
             # A record of a form still to come: it stands in device code, so it is no word about the run.
             kind, severity = FindingKind.HW_EXCEPTION, "error"
-        tool = head.tool or ("" if kind in RUN_KINDS else report.tool or "memcheck")
+        tool = self._tool or head.tool or ("" if kind in RUN_KINDS else report.tool or "memcheck")
         if not report.tool and tool and kind is not FindingKind.API_ERROR:
             report.tool = tool
         frames = tuple(draft.device_frames) if draft.device_frames is not None else ()

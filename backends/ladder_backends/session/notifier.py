@@ -14,7 +14,7 @@ Subscriber: TypeAlias = Callable[[Change], None]
 FLOOD_INTERVAL = 0.016
 """Seconds between notifications that tell of output, or of threads that come and go, alone."""
 
-_OUTPUT = Change.CONSOLE | Change.PROGRAM | Change.THREADS
+_OUTPUT = Change.CONSOLE | Change.PROGRAM | Change.THREADS | Change.SANITIZER_RUN
 
 
 class Notifier:

@@ -1,0 +1,148 @@
+"""The findings of several tools, one after the other, in one report that grows while they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ladder_backends.model.finding import Report
+from ladder_backends.sanitizer.build import ReportBuilder
+from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
+from ladder_backends.sanitizer.ending import RunEnd, end_of
+from ladder_backends.sanitizer.messages import is_bare_message
+from ladder_backends.sanitizer.text_report import TextReportReader
+from ladder_backends.text import decode
+
+_SAID = 64 << 10
+"""Bytes of the output's end in which the tool's own words are looked for."""
+
+
+class RunReport:
+    """Collects reports; each finding knows its tool.
+
+    Attributes:
+        report: All of it; `ran` if any tool ran, `complete` if all were.
+        ends: How the tools before ended, in order.
+    """
+
+    def __init__(self) -> None:
+        self._builder = ReportBuilder()
+        self.report: Report = self._builder.report
+        self.ends: list[RunEnd] = []
+        self._reader: TextReportReader | None = None
+        self._tool = ""
+        self._before = (0, 0)
+
+    @property
+    def found(self) -> int:
+        """Findings of the tool that runs."""
+        return sum(one.kind not in NO_FAULT_KINDS for one in self.report.findings[self._before[0] :])
+
+    @property
+    def launches(self) -> int:
+        """Launches that the tool that runs has told of."""
+        return self.report.summary.get("launches", 0) - self._before[1]
+
+    def begin(self, tool: str) -> None:
+        """Another tool begins."""
+        report = self.report
+        self._tool = tool
+        self._before = (len(report.findings), report.summary.get("launches", 0))
+        self._builder.begin_run(tool)
+        self._reader = TextReportReader(builder=self._builder)
+        self._settle()
+
+    def feed(self, chunk: bytes) -> None:
+        """More of its log."""
+        assert self._reader is not None
+        self._reader.feed(chunk)
+        self._settle()
+
+    def finish(
+        self,
+        status: int | None,
+        said: bytes = b"",
+        *,
+        program_wrote: bool = True,
+        stopped: bool = False,
+        timed_out: bool = False,
+    ) -> RunEnd:
+        """The tool has ended.
+
+        Args:
+            status: Its exit status.
+            said: The end of what came out beside the log: the tool complains there before it has one.
+            program_wrote: The program is known to have run by what it wrote; without that, and without a launch
+                seen, a report of nothing proves nothing.
+            stopped: The user ended it.
+            timed_out: The time-out ended it.
+        """
+        reader = self._reader
+        assert reader is not None
+        for line in decode(said[-_SAID:]).splitlines():
+            if is_bare_message(line) and not self._is_told(line):
+                reader.feed_line(line)
+        if program_wrote:
+            reader.outcome.program_line()
+        reader.finish()
+        # The words for a status of the tool would be wrong for one of the program, or of one that was ended.
+        own = any("Target application returned" in one.raw for one in self.report.findings[self._before[0] :])
+        if not (stopped or timed_out or own):
+            reader.outcome.settle(self.report, ended=True, status=status)
+        report = self.report
+        ran, complete, reason = report.ran, report.complete, report.reason or ""
+        if own and not stopped and not timed_out:
+            reason = "; ".join(filter(None, (f"the program itself ended with status {status}", reason)))
+        if stopped or timed_out:
+            complete = False
+        end = end_of(found=self.found, ran=ran, complete=complete, stopped=stopped, timed_out=timed_out)
+        run = RunEnd(self._tool, end, self.found, reason, status, ran, complete)
+        self.end(run)
+        return run
+
+    def end(self, run: RunEnd) -> None:
+        """Take in how a tool ended, one that was never started too."""
+        self.ends.append(run)
+        self._reader = None
+        report = self.report
+        report.ran = any(one.ran for one in self.ends)
+        report.complete = all(one.complete for one in self.ends)
+        if len(self.ends) == 1:
+            report.reason = _reason(run)
+        else:
+            report.reason = "; ".join(f"{one.tool}: {why}" for one in self.ends if (why := _reason(one))) or None
+
+    def _is_told(self, line: str) -> bool:
+        return any(line.strip() in one.raw for one in self.report.findings[self._before[0] :])
+
+    def _settle(self) -> None:
+        """What the tools before were worth counts too."""
+        self.report.ran = self.report.ran or any(one.ran for one in self.ends)
+        self.report.complete = False
+        self.report.reason = None
+
+
+def _reason(run: RunEnd) -> str | None:
+    words = {"stopped": "stopped before its end", "timed out": "stopped by the time-out"}.get(run.end, "")
+    return "; ".join(filter(None, (words, run.reason))) or None
+
+
+class LogTail:
+    """Hands on what a tool adds to its log."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._position = 0
+
+    def read(self, most: int = 1 << 16) -> bytes:
+        """What was added, at most so many bytes; nothing where the file is not there yet.
+
+        Blocks for as long as the file system takes.
+        """
+        try:
+            with self._path.open("rb") as stream:
+                stream.seek(self._position)
+                chunk = stream.read(most)
+        except OSError:
+            return b""
+        self._position += len(chunk)
+        return chunk

@@ -1,0 +1,161 @@
+"""A run from its start to its findings on the ladder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder_backends.case import Opened
+from ladder_backends.errors import EngineMissing, TargetInvalid
+from ladder_backends.sanitizer import exit_code
+from ladder_backends.sanitizer.ending import End
+from ladder_backends.sanitizer.plan import Plan
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.sanitizer_state import RunPhase
+
+
+async def run(ladder: Ladder, plan: Plan, save: Path | None = None) -> None:
+    await ladder.sanitizer.start(plan, save)
+    await ladder.sanitizer.ended()
+
+
+async def test_findings_and_dump_are_on_the_ladder(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, vector_add: Opened
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump, "delay": 0.005})
+    await run(ladder, Plan(greeter))
+    state = ladder.state
+    assert state.rung == "sanitizer"
+    assert state.report is not None
+    assert len(state.report.findings) == 24
+    assert (state.report.tool, state.report.ran, state.report.complete) == ("memcheck", True, True)
+    assert state.selected_finding == 0
+    assert ladder.jumps.dump is not None
+    assert ladder.jumps.dump.dump.read_bytes() == vector_add.dump.read_bytes()
+    ended = ladder.sanitizer.state
+    assert (ended.phase, ended.found, ended.tool) == (RunPhase.ENDED, 24, "memcheck")
+    assert list(ended.output) == ["hello from the program"]
+
+
+async def test_findings_come_while_it_runs(ladder: Ladder, stand_in: Any, logs: Path, greeter: Path) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "hangs": True})
+    await ladder.sanitizer.start(Plan(greeter))
+    while ladder.sanitizer.state.found < 24:
+        await ladder_moved(ladder)
+    assert ladder.sanitizer.state.phase is RunPhase.RUNNING
+    await ladder.sanitizer.stop()
+    await ladder.sanitizer.ended()
+    (end,) = ladder.sanitizer.state.ends
+    assert (end.end, end.found, end.complete) == (End.STOPPED, 24, False)
+    assert ladder.state.report is not None
+    assert ladder.state.report.reason is not None
+    assert ladder.state.report.reason.startswith("stopped before its end")
+
+
+async def ladder_moved(ladder: Ladder) -> None:
+    import asyncio
+
+    moved = asyncio.Event()
+    leave = ladder.subscribe(lambda change: moved.set())
+    await moved.wait()
+    leave()
+
+
+async def test_several_tools_in_one_list(ladder: Ladder, stand_in: Any, logs: Path, greeter: Path) -> None:
+    stand_in(
+        memcheck={"log": logs / "memcheck-oob.log"},
+        racecheck={"log": logs / "racecheck-analysis.log"},
+        initcheck={"log": logs / "initcheck-uninit.log"},
+    )
+    await run(ladder, Plan(greeter, tools=("memcheck", "racecheck", "initcheck")))
+    report = ladder.state.report
+    assert report is not None
+    assert [finding.tool for finding in report.findings[:24]] == ["memcheck"] * 24
+    assert {finding.tool for finding in report.findings} == {"memcheck", "racecheck", "initcheck"}
+    assert report.tool == "memcheck, racecheck, initcheck"
+    assert [end.tool for end in ladder.sanitizer.state.ends] == ["memcheck", "racecheck", "initcheck"]
+    assert report.complete
+
+
+@pytest.mark.parametrize("program", ["/bin/true", "/bin/false"])
+async def test_the_real_tool_without_a_gpu_did_not_run(ladder: Ladder, real_sanitizer: Path, program: str) -> None:
+    await run(ladder, Plan(Path(program)))
+    report = ladder.state.report
+    assert report is not None
+    assert not report.ran
+    (end,) = ladder.sanitizer.state.ends
+    assert (end.end, end.status) == (End.NOT_RUN, 255)
+    assert "before first instrumented API call" in end.reason
+    assert exit_code(report) == 2
+
+
+async def test_the_real_tool_refuses_an_option(ladder: Ladder, real_sanitizer: Path) -> None:
+    await run(ladder, Plan(Path("/bin/true"), extra=("--frobnicate",)))
+    (end,) = ladder.sanitizer.state.ends
+    assert end.end is End.NOT_RUN
+    assert "unrecognised option '--frobnicate'" in end.reason
+
+
+async def test_a_run_is_kept(ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, tmp_path: Path) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-leak.log"})
+    await run(ladder, Plan(greeter, leaks=True), tmp_path / "kept")
+    document = json.loads((tmp_path / "kept/plan.json").read_text())
+    assert document["format"] == 1
+    assert document["plan"]["leaks"] is True
+    (kept,) = document["runs"]
+    assert (kept["tool"], kept["end"], kept["log"]) == ("memcheck", "found", "memcheck.log")
+    assert "--leak-check" in kept["argv"]
+    assert (tmp_path / "kept/memcheck.out").read_bytes() == b"hello from the program\r\n"
+
+
+async def test_a_time_out_ends_the_run_and_keeps_what_was_found(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "hangs": True})
+    await run(ladder, Plan(greeter, timeout=1.0))
+    (end,) = ladder.sanitizer.state.ends
+    assert (end.end, end.found) == (End.TIMED_OUT, 24)
+
+
+async def test_the_programs_own_status_is_told(
+    ladder: Ladder, stand_in: Any, tmp_path: Path, failing: Path
+) -> None:
+    stand_in(memcheck={})
+    await run(ladder, Plan(failing))
+    (end,) = ladder.sanitizer.state.ends
+    assert end.status == 3
+    assert "the program itself ended with status 3" in end.reason
+
+
+async def test_a_silent_run_of_nothing_proves_nothing(
+    ladder: Ladder, stand_in: Any, tmp_path: Path, greeter: Path
+) -> None:
+    clean = tmp_path / "clean.log"
+    clean.write_text("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")
+    stand_in(memcheck={"log": clean, "skip_program": True})
+    await run(ladder, Plan(greeter))
+    (end,) = ladder.sanitizer.state.ends
+    assert "check that it ran" in end.reason
+    stand_in(memcheck={"log": clean})
+    await run(ladder, Plan(greeter))
+    (end,) = ladder.sanitizer.state.ends
+    assert (end.end, end.reason) == (End.CLEAN, "")
+
+
+async def test_bad_plans_change_nothing(
+    ladder: Ladder, stand_in: Any, greeter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(memcheck={})
+    for plan in (Plan(tmp_path / "none"), Plan(greeter, tools=()), Plan(greeter, suppressions=tmp_path / "none")):
+        with pytest.raises(TargetInvalid):
+            await ladder.sanitizer.start(plan)
+    with pytest.raises(TargetInvalid, match="macro"):
+        await ladder.sanitizer.start(Plan(greeter), tmp_path / "100%")
+    monkeypatch.setenv("LADDER_SANITIZER", "/no/such/tool")
+    with pytest.raises(EngineMissing, match="LADDER_SANITIZER names /no/such/tool"):
+        await ladder.sanitizer.start(Plan(greeter))
+    assert ladder.state.report is None
+    assert ladder.sanitizer.state.phase is RunPhase.NONE
