@@ -15,6 +15,7 @@ from textual.timer import Timer
 
 from ladder_backends.model.frame import Place
 from ladder_backends.session.state import Change, DebugState, Notice, Run
+from ladder_tui._paint_now import paint_now
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes import PANES, load_pane
 from ladder_tui.panes.pane import Pane
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 _INLINE_VARIABLES = 12
 _INSTRUCTIONS = 64
+FRAME = 1 / 240
+"""Seconds between two stops that are painted at once."""
+
 COST_AFTER = 0.25
 """Seconds after a stop at which its cost is written, unless the next stop writes it."""
 
@@ -76,6 +80,7 @@ class Workspace(Commands, Screen[None]):
         self._clock_timer: Timer | None = None
         self._cost_timer: Timer | None = None
         self._measured = 0.0
+        self._painted_at = 0.0
         self.starts_covered = False
         """The start screen will cover this one at once: nothing is built for the moment before."""
 
@@ -182,7 +187,7 @@ class Workspace(Commands, Screen[None]):
         """Tell the session how much of a stop is seen, so that it asks the engine for no more."""
         regions = self.area.regions
         rows = {name: max(1, region.height - 1) for name, region in regions.items()}
-        for session in self.ladder.sessions.values():
+        for session in self.ladder.every_session():
             session.show_rows(
                 frames=rows.get("stack", 1),
                 variables=max(rows.get("variables", 1), _INLINE_VARIABLES if "source" in rows else 1),
@@ -326,13 +331,18 @@ class Workspace(Commands, Screen[None]):
         clock = self.ladder_app.clock
 
         def painted() -> None:
-            debug.stop_to_paint = max(0.0, clock() - since)
+            self._painted_at = now = clock()
+            debug.stop_to_paint = max(0.0, now - since)
             if self._cost_timer is None:
                 self._cost_timer = self.set_timer(COST_AFTER, self._write_cost)
             else:
                 self._cost_timer.reset()
 
-        self.status_bar.call_after_refresh(painted)
+        # Stops that come faster than a screen shows them are painted in its own time.
+        if clock() - self._painted_at >= FRAME and paint_now(self):
+            painted()
+        else:
+            self.status_bar.call_after_refresh(painted)
 
     def _write_cost(self) -> None:
         self._cost_timer = None
@@ -343,7 +353,7 @@ class Workspace(Commands, Screen[None]):
         debug = self.debug
         said = {"": self.ladder.state.notice}
         if debug is not None:
-            said[debug.rung] = debug.notice
+            said[debug.place_name] = debug.notice
         new = [
             notice for place, notice in said.items() if notice is not None and notice is not self._said.get(place)
         ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -87,8 +87,7 @@ class LineView(Widget, can_focus=True):
         self._title_targets: list[tuple[int, int, object]] = []
         self._painted_size = (0, 0)
         # Set while lines are built: Textual works the size out from the layout each time it is asked.
-        self._drawn_size = (0, 0)
-
+        self._drawn_size: Size | None = None
         self._known_size = (0, 0)
 
     # What a subclass gives -------------------------------------------------------------------------------------
@@ -134,15 +133,19 @@ class LineView(Widget, can_focus=True):
     # Geometry --------------------------------------------------------------------------------------------------
 
     @property
+    def size(self) -> Size:
+        """Columns and lines of the view."""
+        return self._drawn_size or super().size
+
+    @property
     def body_width(self) -> int:
         """Columns of a row: without separator, cursor mark and right margin."""
-        width = self._drawn_size[0] or self.size.width
-        return max(0, width - len(self._edge_at(0)) - self._mark_width - 1)
+        return max(0, self.size.width - len(self._edge_at(0)) - self._mark_width - 1)
 
     @property
     def body_height(self) -> int:
         """Rows that are visible at once."""
-        return max(0, (self._drawn_size[1] or self.size.height) - self._title_height)
+        return max(0, self.size.height - self._title_height)
 
     @property
     def _title_height(self) -> int:
@@ -183,14 +186,23 @@ class LineView(Widget, can_focus=True):
 
     def update(self) -> None:
         """Build the visible rows again and repaint the cells that differ."""
-        width, height = self.size
+        width, height = size = self.size
         if not self.display or not width or not height:
             self._painted_size = (0, 0)
             return
-        if self._painted_size != (width, height) or len(self._painted_strips) != height:
+        if self._painted_size != size or len(self._painted_strips) != height:
             self.repaint()
             return
-        self._drawn_size = (width, height)
+        self._drawn_size = size
+        try:
+            dirty = self._redraw(width, height)
+        finally:
+            self._drawn_size = None
+        if dirty:
+            self.refresh(*dirty)
+
+    def _redraw(self, width: int, height: int) -> list[Region]:
+        """Build the visible rows again; returns the cells that differ."""
         count = self._keep_in_view()
         painted = self._painted_rows
         dirty: list[Region] = []
@@ -206,9 +218,7 @@ class LineView(Widget, can_focus=True):
             if spans:
                 self._painted_strips[y] = line
                 dirty += [Region(start, y, end - start, 1) for start, end in spans]
-        self._drawn_size = (0, 0)
-        if dirty:
-            self.refresh(*dirty)
+        return dirty
 
     def repaint(self) -> None:
         """Build everything again, after a change of size, theme or separators."""
@@ -221,15 +231,18 @@ class LineView(Widget, can_focus=True):
         self.repaint()
 
     def _rebuild(self) -> None:
-        width, height = self.size
-        self._drawn_size = (width, height)
-        if self._known_size != (width, height):
-            self._known_size = (width, height)
-            self.sized()
-        count = self._keep_in_view()
-        self._painted_rows = [self._build(y, count) for y in range(height)]
-        self._painted_strips = [self._strip_for(y, built, width) for y, built in enumerate(self._painted_rows)]
-        self._painted_size, self._drawn_size = (width, height), (0, 0)
+        width, height = size = self.size
+        self._drawn_size = size
+        try:
+            if self._known_size != size:
+                self._known_size = size
+                self.sized()
+            count = self._keep_in_view()
+            self._painted_rows = [self._build(y, count) for y in range(height)]
+            self._painted_strips = [self._strip_for(y, built, width) for y, built in enumerate(self._painted_rows)]
+        finally:
+            self._drawn_size = None
+        self._painted_size = size
 
     def _build(self, y: int, count: int) -> _Built:
         """What line `y` shows: a row and whether it is selected, the title, a line of the empty text, nothing."""
@@ -279,10 +292,11 @@ class LineView(Widget, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The painted lines: no styles cache, no filters, no borders."""
-        if self._painted_size != tuple(self.size) or len(self._painted_strips) != self.size.height:
+        width, height = size = self.size
+        if self._painted_size != size or len(self._painted_strips) != height:
             self._rebuild()
         lines = self._painted_strips[crop.y : crop.bottom]
-        if crop.x or crop.width != self.size.width:
+        if crop.x or crop.width != width:
             return [line.crop(crop.x, crop.right) for line in lines]
         return lines
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.session.seats import seat_title
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, Action, Need, key_label, why_not
 from ladder_tui.widgets.line_view import Hit, LineView
@@ -38,6 +39,7 @@ _NARROW = 60
 """Columns below which the cost gives way to the key that shows all keys."""
 _HELP = next(action for action in ACTIONS if action.id == "help")
 _INTERRUPT = next(action for action in ACTIONS if action.id == "run.interrupt")
+_OTHER = next(action for action in ACTIONS if action.id == "seat.next")
 
 
 class StatusBar(LineView, can_focus=False):
@@ -63,6 +65,7 @@ class StatusBar(LineView, can_focus=False):
         self.how_to_answer: Callable[[], str] = str
         """The keys that lead to typing to a program that seems to wait for it, or an empty string."""
         self._offered: tuple[object, tuple[Action, ...]] = ((), ())
+        self._hinted: tuple[object, tuple[Cell, ...]] = ((), ())
 
     @property
     def scope(self) -> str:
@@ -81,7 +84,7 @@ class StatusBar(LineView, can_focus=False):
             return Row((Cell(" "), *self.chord))
         session = self.ladder.active
         debug = session.state if session is not None else None
-        cells = [Cell(" "), *self._state(debug)]
+        cells = [Cell(" "), *self._state(debug), *self._seats(debug)]
         if debug is not None:
             cells += self._focus(debug)
             cells += self._cost(debug)
@@ -95,7 +98,7 @@ class StatusBar(LineView, can_focus=False):
                 Cell(" types to it", "muted"),
             ]
         room = self.size.width - width_of(cells) - 2
-        return Row(tuple(cells), tuple(self._hints(debug, room, bool(pending))))
+        return Row(tuple(cells), self._hints(debug, room, bool(pending)))
 
     def _state(self, debug: DebugState | None) -> list[Cell]:
         run = debug.run if debug is not None else Run.NOTHING
@@ -113,6 +116,15 @@ class StatusBar(LineView, can_focus=False):
                 words += " (recording)"
         fault = debug is not None and debug.fault
         return [Cell(f"{glyph} ", style), Cell(words, "fault" if fault else "strong"), *self._way(debug)]
+
+    def _seats(self, debug: DebugState | None) -> list[Cell]:
+        """Which of a rung's two sessions is on screen, and the key to the other one."""
+        other = self.ladder.state.aside.get(debug.rung) if debug is not None else None
+        if debug is None or other is None:
+            return []
+        here = [] if debug.run is Run.DUMP else [Cell(f" · {debug.seat}", "muted")]
+        there = seat_title(other) if self.size.width >= 100 else str(other.seat)
+        return [*here, Cell("  "), Cell(_OTHER.key_label, "key", _OTHER), Cell(f" {there}", "muted", _OTHER)]
 
     def _way(self, debug: DebugState | None) -> list[Cell]:
         """Which way it runs where that is not simply forwards, and that several processes are held."""
@@ -192,9 +204,18 @@ class StatusBar(LineView, can_focus=False):
         more = f" +{len(waiting) - 1}" if len(waiting) > 1 else ""
         return [_SEPARATOR, Cell(f"waits {age:.0f} s for {text[:24]}{more}", "warn")]
 
-    def _hints(self, debug: DebugState | None, room: int, waiting: bool) -> Iterator[Cell]:
-        """As many keys as fit, what stops a wait first, then those of the focused pane; `?` is always there."""
+    def _hints(self, debug: DebugState | None, room: int, waiting: bool) -> tuple[Cell, ...]:
+        """What fits of the keys that could be hinted at; worked out anew only where something has changed."""
         offered = self._offer(debug)
+        key = (self._offered[0], room, waiting)
+        if self._hinted[0] != key:
+            self._hinted = key, tuple(self._fitting(offered, debug, room, waiting))
+        return self._hinted[1]
+
+    def _fitting(
+        self, offered: tuple[Action, ...], debug: DebugState | None, room: int, waiting: bool
+    ) -> Iterator[Cell]:
+        """As many keys as fit, what stops a wait first, then those of the focused pane; `?` is always there."""
         if waiting and _INTERRUPT not in offered:
             offered = (_INTERRUPT, *offered)
         last = self._written(_HELP, debug)
