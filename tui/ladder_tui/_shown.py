@@ -12,12 +12,12 @@ from operator import ne, or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import split_graphemes
+from rich.color import ColorSystem
 from rich.control import Control
 from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
 
 if TYPE_CHECKING:
-    from rich.color import ColorSystem
     from rich.console import Console
     from rich.segment import Segment
     from textual.geometry import Size
@@ -39,15 +39,15 @@ class Look(NamedTuple):
 PLAIN = Look()
 
 
-def _parameters(style: Style, system: ColorSystem | None) -> str:
+def _parameters(style: Style, system: ColorSystem) -> str:
     drawn = style.render("\0", color_system=system, legacy_windows=False)
     before, _, _ = drawn.partition("\0")
     return before.removeprefix("\x1b[").removesuffix("m")
 
 
 @lru_cache(maxsize=4096)
-def _look(style: Style | None, system: ColorSystem | None) -> Look:
-    if style is None or system is None:
+def _look(style: Style | None, system: ColorSystem) -> Look:
+    if style is None:
         return PLAIN
     foreground = _parameters(Style(color=style.color), system) if style.color is not None else ""
     background = _parameters(Style(bgcolor=style.bgcolor), system) if style.bgcolor is not None else ""
@@ -68,7 +68,7 @@ def _look(style: Style | None, system: ColorSystem | None) -> Look:
 
 
 @lru_cache(maxsize=4096)
-def _look_of_blanks(style: Style | None, system: ColorSystem | None) -> Look:
+def _look_of_blanks(style: Style | None, system: ColorSystem) -> Look:
     """Of a blank only the background is seen, unless something is drawn through it."""
     look = _look(style, system)
     if style is None or any(
@@ -100,15 +100,19 @@ def change_of_look(old: Look, new: Look) -> str:
 def _graphemes(text: str) -> tuple[str, ...] | None:
     """One entry a cell, empty behind a wide character; None where each character takes one cell.
 
-    What takes no cell goes with the character before it; control characters are left out.
+    What takes no cell goes with the character before it. What stands before the first one comes first, or an empty
+    text. Control characters are left out.
     """
     text = "".join(one for one in text if one >= " " and not "\x7f" <= one < "\xa0")
+    before = ""
     cells: list[str] = []
     spans, _ = split_graphemes(text)
     for start, end, width in spans:
         if width:
             cells += (text[start:end], *[""] * (width - 1))
-    return None if len(cells) == len(text) and "" not in cells else tuple(cells)
+        elif not cells:
+            before += text[start:end]
+    return None if len(cells) == len(text) and "" not in cells else (before, *cells)
 
 
 class _Pen:
@@ -176,7 +180,8 @@ class Shown:
             self._texts = [[None] * width for _ in range(height)]
             self._looks = [[PLAIN] * width for _ in range(height)]
         pen = _Pen(width)
-        system = console._color_system
+        # As Textual has it: palettes for a terminal without colours have none.
+        system = console._color_system or ColorSystem.TRUECOLOR
         try:
             if isinstance(update, LayoutUpdate):
                 x = update.region.x
@@ -200,7 +205,7 @@ class Shown:
     def _draw(
         self,
         pen: _Pen,
-        system: ColorSystem | None,
+        system: ColorSystem,
         y: int,
         x: int,
         segments: Sequence[Segment],
@@ -290,7 +295,7 @@ def _write_run(pen: _Pen, y: int, left: int, run: tuple[int, int], cells: tuple[
 
 
 def _plain_cells(
-    segments: Iterable[Segment], system: ColorSystem | None, left: int, right: int
+    segments: Iterable[Segment], system: ColorSystem, left: int, right: int
 ) -> tuple[list[str], list[Look]] | None:
     """Cells between two columns; None where a character takes no cell, or two."""
     texts: list[str] = []
@@ -314,7 +319,7 @@ def _plain_cells(
     return texts, looks
 
 
-def _all_cells(segments: Iterable[Segment], system: ColorSystem | None, limit: int) -> tuple[list[str], list[Look]]:
+def _all_cells(segments: Iterable[Segment], system: ColorSystem, limit: int) -> tuple[list[str], list[Look]]:
     """Cells up to a column, with an empty text behind each wide character."""
     texts: list[str] = []
     looks: list[Look] = []
@@ -322,7 +327,10 @@ def _all_cells(segments: Iterable[Segment], system: ColorSystem | None, limit: i
         if control or not text:
             continue
         graphemes = None if text.isascii() and text.isprintable() else _graphemes(text)
-        new = text if graphemes is None else graphemes
+        if graphemes is not None and graphemes[0] and texts:
+            # A character was cut from what goes with it.
+            texts[-1 if texts[-1] else -2] += graphemes[0]
+        new = text if graphemes is None else graphemes[1:]
         texts += new
         blank = text.isspace() and text.isascii()
         looks += [_look_of_blanks(style, system) if blank else _look(style, system)] * len(new)
