@@ -20,10 +20,8 @@ LOGS = Path(__file__).parents[1] / "sanitizer/reports/logs"
 @pytest.fixture
 def real_sanitizer(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The real tool, which the tests' set-up installs."""
-    found = sorted(
-        (Path(sys.prefix) / "sanitizer").glob("lib/python*/site-packages/nvidia/cu*/compute-sanitizer/*r")
-    )
-    tool = next((path for path in found if path.name == "compute-sanitizer"), None)
+    folders = (Path(sys.prefix) / "sanitizer").glob("lib/python*/site-packages/nvidia/cu*/compute-sanitizer")
+    tool = next((folder / "compute-sanitizer" for folder in sorted(folders)), None)
     if tool is None:
         pytest.skip("compute-sanitizer is not installed: demos/setup --tests installs it where it can")
     monkeypatch.setenv("LADDER_SANITIZER", str(tool))
@@ -35,7 +33,7 @@ StandIn = Callable[..., Path]
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StandIn:
-    """Puts the stand-in in the tool's place: `stand_in(memcheck={"log": path})`; returns where its runs are told."""
+    """Puts the stand-in in the tool's place: `stand_in(memcheck={"log": path})`; returns where runs are told."""
     monkeypatch.setenv("LADDER_SANITIZER", str(STAND_IN))
     told = tmp_path / "stand-in.json"
     monkeypatch.setenv("STAND_IN", str(told))

@@ -138,6 +138,7 @@ async def test_a_silent_run_of_nothing_proves_nothing(
     stand_in(memcheck={"log": clean, "skip_program": True})
     await run(ladder, Plan(greeter))
     (end,) = ladder.sanitizer.state.ends
+    assert end.end is End.INCOMPLETE
     assert "check that it ran" in end.reason
     stand_in(memcheck={"log": clean})
     await run(ladder, Plan(greeter))

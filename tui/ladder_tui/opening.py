@@ -12,6 +12,7 @@ from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.model.focus import Focus
 
 if TYPE_CHECKING:
+    from ladder_backends.sanitizer.plan import Plan
     from ladder_backends.session.ladder import Ladder
     from ladder_demos.catalogue import Demo
 
@@ -28,6 +29,8 @@ class Opening:
         record: File that the engine's streams are recorded into, or None.
         notes: Lines to show first: what stands in for what, what was left out.
         picks_process: Begin with the list of processes to choose from.
+        plan: What compute-sanitizer is to do, instead of a target.
+        save: Folder that this run is kept in, or None for the state folder.
     """
 
     files: tuple[Path, ...] = ()
@@ -37,6 +40,8 @@ class Opening:
     record: Path | None = None
     notes: tuple[str, ...] = ()
     picks_process: bool = False
+    plan: Plan | None = None
+    save: Path | None = None
 
     async def open(self, ladder: Ladder) -> None:
         """Open it on a ladder.
@@ -50,6 +55,8 @@ class Opening:
             await ladder.open_files(self.files)
         elif self.target is not None:
             await ladder.open_target(self.target, debugger=self.debugger)
+        elif self.plan is not None:
+            await ladder.sanitizer.start(self.plan, self.save)
         if self.focus is not None:
             await ladder.jump_to(self.focus)
 
@@ -62,12 +69,13 @@ class Opening:
         from ladder_tui.recent import remember
 
         await self.open(ladder)
-        await asyncio.to_thread(remember, self)
+        folder = ladder.state.sanitizer.folder if self.plan is not None else None
+        await asyncio.to_thread(remember, Opening(files=(folder,)) if folder is not None else self)
 
     @property
     def empty(self) -> bool:
         """Nothing to open: the start screen."""
-        return not self.files and self.target is None
+        return not self.files and self.target is None and self.plan is None
 
 
 def demo_opening(demo: Demo, *, record: Path | None = None) -> Opening:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from pathlib import Path
+
+# Bare metal and containers; WSL; embedded boards.
+_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"), Path("/dev/nvhost-gpu"), Path("/dev/nvgpu"))
 
 
 class End(enum.StrEnum):
@@ -44,6 +48,11 @@ class RunEnd:
         if self.found and self.end in (End.STOPPED, End.TIMED_OUT, End.INCOMPLETE):
             words = f"{words}, {self.end}"
         return f"{self.tool}: {words}" + (f": {self.reason}" if self.reason else "")
+
+
+def why_no_device() -> str:
+    """What this machine lacks for any CUDA program, or an empty string where nothing is known to be missing."""
+    return "" if any(path.exists() for path in _DEVICES) else "this machine shows no NVIDIA device (/dev/nvidiactl)"
 
 
 def end_of(*, found: int, ran: bool, complete: bool, stopped: bool, timed_out: bool) -> End:

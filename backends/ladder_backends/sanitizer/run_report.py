@@ -7,7 +7,7 @@ from pathlib import Path
 from ladder_backends.model.finding import Report
 from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
-from ladder_backends.sanitizer.ending import RunEnd, end_of
+from ladder_backends.sanitizer.ending import RunEnd, end_of, why_no_device
 from ladder_backends.sanitizer.messages import is_bare_message
 from ladder_backends.sanitizer.text_report import TextReportReader
 from ladder_backends.text import decode
@@ -62,7 +62,7 @@ class RunReport:
         status: int | None,
         said: bytes = b"",
         *,
-        program_wrote: bool = True,
+        program_seen: bool = True,
         stopped: bool = False,
         timed_out: bool = False,
     ) -> RunEnd:
@@ -71,8 +71,8 @@ class RunReport:
         Args:
             status: Its exit status.
             said: The end of what came out beside the log: the tool complains there before it has one.
-            program_wrote: The program is known to have run by what it wrote; without that, and without a launch
-                seen, a report of nothing proves nothing.
+            program_seen: The program is known to have run; without that, and without a launch or a finding, a
+                report of nothing proves nothing.
             stopped: The user ended it.
             timed_out: The time-out ended it.
         """
@@ -81,8 +81,7 @@ class RunReport:
         for line in decode(said[-_SAID:]).splitlines():
             if is_bare_message(line) and not self._is_told(line):
                 reader.feed_line(line)
-        if program_wrote:
-            reader.outcome.program_line()
+        reader.outcome.program_line()
         reader.finish()
         # The words for a status of the tool would be wrong for one of the program, or of one that was ended.
         own = any("Target application returned" in one.raw for one in self.report.findings[self._before[0] :])
@@ -92,8 +91,12 @@ class RunReport:
         ran, complete, reason = report.ran, report.complete, report.reason or ""
         if own and not stopped and not timed_out:
             reason = "; ".join(filter(None, (f"the program itself ended with status {status}", reason)))
+        if not ran and not stopped and not timed_out:
+            reason = "; ".join(filter(None, (self._crash(), reason, why_no_device())))
         if stopped or timed_out:
             complete = False
+        if ran and complete and not (program_seen or self.found or self.launches):
+            complete, reason = False, "no trace of the program itself: check that it ran"
         end = end_of(found=self.found, ran=ran, complete=complete, stopped=stopped, timed_out=timed_out)
         run = RunEnd(self._tool, end, self.found, reason, status, ran, complete)
         self.end(run)
@@ -110,6 +113,11 @@ class RunReport:
             report.reason = _reason(run)
         else:
             report.reason = "; ".join(f"{one.tool}: {why}" for one in self.ends if (why := _reason(one))) or None
+
+    def _crash(self) -> str:
+        """What a program that ended badly before its first CUDA call most likely met; else an empty string."""
+        told = any("didn't terminate successfully" in one.raw for one in self.report.findings[self._before[0] :])
+        return "the program crashed, or found no CUDA driver, before it used CUDA" if told else ""
 
     def _is_told(self, line: str) -> bool:
         return any(line.strip() in one.raw for one in self.report.findings[self._before[0] :])

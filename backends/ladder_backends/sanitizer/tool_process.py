@@ -27,6 +27,7 @@ _READ = 1 << 16
 _READS_PER_TURN = 8
 _POLL = 0.05
 _LAST_READS = 64
+_LAST_WORDS = 0.03
 
 PATIENCE = (3.0, 3.0, 2.0)
 """Seconds between SIGINT to the program, SIGINT to the tool, SIGTERM to all, and SIGKILL."""
@@ -133,6 +134,10 @@ class ToolProcess:
             with contextlib.suppress(OSError):
                 fcntl.ioctl(self._terminal[0], termios.TIOCSWINSZ, size)
 
+    def sees_program(self) -> bool:
+        """Whether a process runs that is the program's and not the tool's."""
+        return self._process is not None and any(not one.is_helper for one in members(self._process.pid))
+
     async def stop(self, patience: tuple[float, float, float] = PATIENCE) -> None:
         """End it with the program: SIGINT to the program, then to the tool, SIGTERM, at last SIGKILL.
 
@@ -167,12 +172,12 @@ class ToolProcess:
         """Members that live: those known, and while the tool lives, those that came since."""
         assert self._process is not None
         # Once the tool is reaped, its id says nothing any more.
-        fresh = [] if self._over.is_set() else members(self._process.pid)
+        fresh = [] if self.status is not None else members(self._process.pid)
         return [one for one in dict.fromkeys((*known, *fresh)) if lives(one)]
 
     def _tell_tool(self, number: signal.Signals) -> None:
         assert self._process is not None
-        if not self._over.is_set() and self._process.returncode is None:
+        if self.status is None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
@@ -203,18 +208,23 @@ class ToolProcess:
     def _reap(self) -> None:
         assert self._process is not None
         status = self._process.poll()
-        if status is None or self._over.is_set():
+        if status is None or self.status is not None:
             return
+        self.status = status
+        loop = asyncio.get_running_loop()
+        if self._pidfd >= 0:
+            loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = -1
+        # What was written last is still on its way through the terminal.
+        loop.call_later(_LAST_WORDS, self._finish)
+
+    def _finish(self) -> None:
         try:
             # A child that lives on could write for ever, so not until end of file.
             self._read_some(_LAST_READS)
         finally:
             self._close_terminal()
-            if self._pidfd >= 0:
-                asyncio.get_running_loop().remove_reader(self._pidfd)
-                os.close(self._pidfd)
-                self._pidfd = -1
-            self.status = status
             self._over.set()
 
     def _close_terminal(self) -> None:

@@ -93,6 +93,7 @@ class SanitizerRuns:
             launches=0 if _tells_launches(plan, tool) else None,
             notes=tuple(dict.fromkeys(note for command in commands for note in command.left_out)),
             folder=folder.path,
+            commands=[command.argv for command in commands],
         )
         self._ladder.state.sanitizer = fresh
         for note in fresh.notes:
@@ -223,8 +224,9 @@ class SanitizerRuns:
             state.phase = RunPhase.ENDED
             state.seconds = time.monotonic() - state.begun
             state.ends = list(report.ends)
+            state.dumps = [tuple(folder.dumps(command)) for command in commands[: len(state.ends)]]
             self._tell(Change.SANITIZER_RUN | Change.FINDINGS)
-        dumps = [found[0] for command in commands if (found := folder.dumps(command))]
+        dumps = [found[0] for found in state.dumps if found]
         if dumps:
             opened = await asyncio.to_thread(_opened, plan, folder)
             await self._take_dump(GpuDumpTarget(dumps[0], opened.executable))
@@ -260,8 +262,10 @@ class SanitizerRuns:
         tail = LogTail(command.log)
         ending = asyncio.get_running_loop().create_task(process.wait())
         limit = asyncio.get_running_loop().create_task(self._limit(process, plan.timeout))
+        seen = False
         try:
             while not ending.done():
+                seen = seen or output.size > 0 or await asyncio.to_thread(process.sees_program)
                 await self._follow(tail, report)
                 await asyncio.wait({ending}, timeout=FOLLOW_INTERVAL)
             while await self._follow(tail, report):
@@ -274,7 +278,7 @@ class SanitizerRuns:
         report.finish(
             process.status,
             output.tail,
-            program_wrote=output.size > 0,
+            program_seen=seen or output.size > 0,
             stopped=self._stopped,
             timed_out=self._timed_out,
         )

@@ -45,6 +45,8 @@ class SanitizerRunState:
         output: Lines that the program has written, clean; the last one may go on.
         output_lines: How many lines that were, those dropped among them.
         folder: Where it is kept, or None.
+        commands: The command line of each tool of the plan.
+        dumps: GPU core dumps of each tool that has ended.
     """
 
     phase: RunPhase = RunPhase.NONE
@@ -61,6 +63,8 @@ class SanitizerRunState:
     output: deque[str] = field(default_factory=lambda: deque(maxlen=OUTPUT_LINES))
     output_lines: int = 0
     folder: Path | None = None
+    commands: list[tuple[str, ...]] = field(default_factory=list)
+    dumps: list[tuple[Path, ...]] = field(default_factory=list)
 
     @property
     def active(self) -> bool:

@@ -30,6 +30,13 @@ COMMANDS: dict[str, Command] = {
         Command("core", "FILE [EXE]", "open a host core file or a GPU core dump", "ladder_tui.cli.core"),
         Command("findings", "LOG...", "list what a sanitizer report says", "ladder_tui.cli.findings"),
         Command(
+            "sanitize",
+            "PROGRAM [ARGS...]",
+            "run compute-sanitizer and show its findings",
+            "ladder_tui.cli.sanitize",
+            program=True,
+        ),
+        Command(
             "jump", "--dump D --block x,y,z --thread x,y,z", "stand in a lane of a dump", "ladder_tui.cli.jump"
         ),
         Command("open", "FILES...", "open a case, or report and dump together", "ladder_tui.cli.open"),
@@ -44,7 +51,6 @@ COMMANDS: dict[str, Command] = {
 """Commands by name, in the order of help."""
 
 LATER: dict[str, str] = {
-    "sanitize": "run compute-sanitizer and show its findings",
     "hardware": "show GPUs, links and topology",
     "p2p": "measure and verify every pair of GPUs",
     "ranks": "look at all ranks of a job",

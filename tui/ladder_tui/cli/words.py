@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-VALUED = frozenset({"--theme", "--rung", "--record", "-o", "--cwd", "--env", "--stdin", "--follow-fork"})
+_SANITIZE = """--tool --preset --with --without --kernel --launch-skip --launch-count --padding --print-limit
+--racecheck-report --timeout --launch-timeout --target-processes --processes --suppressions --option --save"""
+
+VALUED = frozenset(
+    {"--theme", "--rung", "--record", "-o", "--cwd", "--env", "--stdin", "--follow-fork", *_SANITIZE.split()}
+)
 """Options of ours that take the next word as their value."""
 
 
