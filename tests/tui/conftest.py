@@ -212,6 +212,7 @@ class LadderDouble:
     def __init__(self, state: LadderState | None = None) -> None:
         self.state = state or LadderState()
         self.sessions: dict[str, SessionDouble] = {}
+        self.aside: dict[str, SessionDouble] = {}
         self.subscribers: list[Callable[[Change], None]] = []
         self.sources: dict[str, SourceFile] = {}
         self.asked: list[tuple[Any, ...]] = []
@@ -240,6 +241,28 @@ class LadderDouble:
         self.asked.append(("switch_rung", rung))
         self.state.rung = rung
         self.tell(Change.RUNG)
+
+    def every_session(self) -> list[SessionDouble]:
+        return [*self.sessions.values(), *self.aside.values()]
+
+    def add_aside(self, debug: DebugState) -> SessionDouble:
+        """A session that is not on screen, beside the one of its rung."""
+        session = self.aside[debug.rung] = SessionDouble(debug)
+        session.subscribe(self.tell)
+        self.state.aside[debug.rung] = debug
+        return session
+
+    def next_seat(self) -> bool:
+        if self.active is None:
+            return False
+        rung = self.active.state.rung
+        self.sessions[rung], self.aside[rung] = self.aside[rung], self.sessions[rung]
+        self.state.debug[rung], self.state.aside[rung] = self.state.aside[rung], self.state.debug[rung]
+        self.tell(~Change.NONE)
+        return True
+
+    async def close_seat(self, rung: str, seat: Any) -> None:
+        self.asked.append(("close_seat", rung, seat))
 
     def source(self, file: str, fullname: str = "", line: int | None = None) -> SourceFile:
         name = file.rsplit("/", 1)[-1]

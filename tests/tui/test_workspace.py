@@ -345,7 +345,7 @@ async def test_a_click_on_a_hint_does_it(segfault: Any, show: Any) -> None:
 
 
 async def test_help_shows_every_key(segfault: Any, show: Any) -> None:
-    async with show(segfault, (200, 150)) as view:
+    async with show(segfault, (200, 200)) as view:
         await view.press("question_mark")
         assert isinstance(view.app.screen, HelpScreen)
         shown = view.text()

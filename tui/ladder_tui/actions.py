@@ -37,6 +37,7 @@ class Need(enum.Flag):
     RESTING = enum.auto()
     PROCESS = enum.auto()
     ALIVE = enum.auto()
+    ASIDE = enum.auto()
     ROW = enum.auto()
     """A row in the view; only hints look at it."""
 
@@ -98,6 +99,7 @@ _KEY_LABELS = {
     "escape": "Esc",
     "slash": "/",
     "colon": ":",
+    "grave_accent": "`",
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "question_mark": "?",
@@ -224,6 +226,10 @@ ACTIONS: tuple[Action, ...] = (
       for rung in OURS),
     Action("rung.added", ("6", "7", "8", "9"), "added rung", "Show the rung of a debugger that was added", _GO,
            "added_rung"),
+    Action("seat.next", ("grave_accent",), "other session",
+           "The other session of this rung: dump or live program", _GO, "next_seat", needs=Need.ASIDE),
+    Action("seat.close", (), "close session", "End the session on screen; the other one of this rung stays", _GO,
+           "close_seat", needs=Need.SESSION),
     Action("attach", ("A",), "attach", "Choose a running process and attach to it; it lives on afterwards", _GO,
            "attach"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
@@ -404,7 +410,9 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     needs = action.needs & ~Need.ROW
     if needs & Need.FINDINGS and state.report is None:
         return "no report is open"
-    if not needs & ~Need.FINDINGS:
+    if needs & Need.ASIDE and (debug is None or debug.rung not in state.aside):
+        return "no other session is open on this rung"
+    if not needs & ~(Need.FINDINGS | Need.ASIDE):
         return ""
     if debug is None or debug.run is Run.NOTHING:
         return "nothing is open on this rung"

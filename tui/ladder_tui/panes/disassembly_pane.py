@@ -72,7 +72,7 @@ class DisassemblyPane(Pane):
                 self._asked_for = counter
                 self.work(session.load_disassembly(_ASKED))
         self._breakpoints = breakpoint_addresses(debug.breakpoints) if debug is not None else {}
-        stands = (debug.rung, debug.since, self._counter) if debug is not None else ()
+        stands = (debug.place_name, debug.since, self._counter) if debug is not None else ()
         if stands != self._stood:
             # Once the code is here; from then on the cursor is where one moves it.
             self._stood, self._arrives = stands, True

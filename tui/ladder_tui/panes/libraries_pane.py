@@ -25,7 +25,7 @@ class LibrariesPane(Pane):
         """Read the list at each stop while it is seen; a running target keeps the one it had."""
         debug, session = self.debug, self.session
         if debug is not None and session is not None and debug.run in (Run.STOPPED, Run.DUMP):
-            looked = (debug.rung, debug.since)
+            looked = (debug.place_name, debug.since)
             if looked != self._looked:
                 self._looked = looked
                 self.work(session.machine.libraries.look())

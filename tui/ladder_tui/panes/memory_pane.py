@@ -51,7 +51,7 @@ class MemoryPane(Pane):
         """Go where was asked to; look again at each stop."""
         debug = self.debug
         if debug is not None:
-            stop = (debug.rung, debug.since, debug.run)
+            stop = (debug.place_name, debug.since, debug.run)
             if stop != self._stop or change & Change.FRAMES:
                 self._stop, self._symbols_of = stop, None
             if self._home is None and self._memory.home is not None:

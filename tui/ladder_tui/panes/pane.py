@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette
 
+_OF_THE_LADDER = ("findings",)
+"""Panes that show no session."""
+
 _SHOWN_COPY = 60
 """Characters of what was copied that are repeated."""
 
@@ -61,8 +64,15 @@ class Pane(LineView):
 
     @property
     def pane_name(self) -> str:
-        """What the title calls this pane."""
-        return PANES[self.id].name if self.id in PANES else ""
+        """What the title calls this pane, with the session it shows where its rung has two."""
+        name = PANES[self.id].name if self.id in PANES else ""
+        return name if self.id in _OF_THE_LADDER else name + self.of_two
+
+    @property
+    def of_two(self) -> str:
+        """Which session of a rung that has two is shown: ` (dump)`; empty where it has one."""
+        debug = self.debug
+        return f" ({debug.seat})" if debug is not None and debug.rung in self.ladder.state.aside else ""
 
     def title(self) -> Title:
         """The pane's name, and the panes it shares its place with."""

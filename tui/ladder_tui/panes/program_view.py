@@ -57,11 +57,11 @@ class ProgramView(Pane):
         debug = self.debug
         if debug is None:
             return None
-        terminal = self._terminals.get(debug.rung)
+        terminal = self._terminals.get(debug.place_name)
         if terminal is None or terminal.debug is not debug:
             screen = TerminalScreen(self.body_width, self.body_height) if self._sized else TerminalScreen()
             looks = ProgramLooks(self.palette, screen.looks)
-            terminal = self._terminals[debug.rung] = ProgramTerminal(debug, screen, ProgramBacklog(screen), looks)
+            terminal = self._terminals[debug.place_name] = ProgramTerminal(debug, screen, ProgramBacklog(screen), looks)
             self._found, self._selection = -1, None
         return terminal
 

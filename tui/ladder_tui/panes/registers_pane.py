@@ -56,7 +56,8 @@ class RegistersPane(Pane):
         debug, session = self.debug, self.session
         if debug is not None and session is not None and debug.run in (Run.STOPPED, Run.DUMP):
             machine = debug.machine.registers
-            place = (debug.rung, debug.since, debug.focus, debug.selected_frame, machine.form, *sorted(self._open))
+            stands = (debug.place_name, debug.since, debug.focus, debug.selected_frame)
+            place = (*stands, machine.form, *sorted(self._open))
             # A value that was set here or in the console leaves the place as it is: then all is looked at again.
             if place != self._looked or change & Change.FRAMES:
                 self._looked = place

@@ -32,8 +32,8 @@ class SignalsPane(Pane):
         debug, session = self.debug, self.session
         if debug is not None and session is not None and debug.run not in (Run.NOTHING, Run.STARTING, Run.DEAD):
             lines = len(debug.console) + debug.console_dropped
-            if self._rung != debug.rung or change & Change.RUNG or self._was_handled(debug, lines):
-                self._rung, self._lines = debug.rung, lines
+            if self._rung != debug.place_name or change & Change.RUNG or self._was_handled(debug, lines):
+                self._rung, self._lines = debug.place_name, lines
                 self.work(session.machine.signals.look())
         else:
             self._rung = ""

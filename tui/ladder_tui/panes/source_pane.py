@@ -290,7 +290,7 @@ class SourcePane(Pane):
                     state.append(Cell(" has no source", "warn"))
         where = debug.focus.describe("block") if debug is not None and debug.focus is not None else ""
         end = (Cell(where, "focus"),) if where else self.tab_cells()
-        return Title(file_name(self._place.file), tuple(state), end)
+        return Title(file_name(self._place.file) + self.of_two, tuple(state), end)
 
     def empty_text(self) -> str:
         """Why there is no source."""

@@ -66,7 +66,7 @@ class StackPane(Pane):
         self._lay_out()
         if debug is not None and change & (Change.FRAMES | Change.FOCUS):
             selected = (debug.selected_frame, debug.python.selected)
-            stands = (debug.rung, debug.since, debug.focus, selected)
+            stands = (debug.place_name, debug.since, debug.focus, selected)
             if stands != self._followed:
                 self._followed = stands
                 self._follow_cursor = True

@@ -364,6 +364,21 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
             if rung.opens and not lanes and (home.debug is None or home.debug.run is Run.NOTHING):
                 self._say(f"nothing is open on this rung; start with: {rung.opens}", "information")
 
+    def action_next_seat(self) -> None:
+        """Show the other session of this rung: the dump or the live program."""
+        home = self._home
+        if not self._refused("next_seat"):
+            home.ladder.next_seat()
+
+    def action_close_seat(self) -> None:
+        """End the session on screen, after a question where a program would end; the other one stays."""
+        home, session = self._home, self._home.ladder.active
+        if self._refused("close_seat") or session is None:
+            return
+        from ladder_tui.screens.closing import ask_to_close
+
+        ask_to_close(home, session)
+
     def action_added_rung(self) -> None:
         """Show the rung of an added debugger: the one of the digit that was pressed, or the next one."""
         home = self._home
@@ -400,7 +415,7 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         home = self._home
         live = [
             session.state
-            for session in home.ladder.sessions.values()
+            for session in home.ladder.every_session()
             if session.state.run in (Run.RUNNING, Run.STOPPED, Run.STARTING)
         ]
         if not live:
@@ -414,6 +429,6 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
             f"Leave? {titles}",
             (Option("q", "leave", "leave", also="y"), Option("n", "stay", "")),
             home.palette,
-            why=what_becomes(home.ladder.sessions.values()),
+            why=what_becomes(home.ladder.every_session()),
         )
         home.app.push_screen(question, lambda answer: home.app.exit() if answer else None)

@@ -36,9 +36,9 @@ class ProgramNews:
         self._outputs: dict[str, _Output] = {}
 
     def _of(self, debug: DebugState) -> _Output:
-        output = self._outputs.get(debug.rung)
+        output = self._outputs.get(debug.place_name)
         if output is None or output.debug is not debug:
-            output = self._outputs[debug.rung] = _Output(debug)
+            output = self._outputs[debug.place_name] = _Output(debug)
         return output
 
     def note(self, debug: DebugState, change: Change, *, seen: bool) -> None:
