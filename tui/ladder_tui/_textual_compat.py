@@ -132,6 +132,9 @@ async def act_at_once(view: Widget, key: str) -> bool:
     Returns:
         Whether the view binds the key.
     """
+    if key not in view._bindings.key_to_bindings:
+        # Most keys are not a view's, and to ask for the chain of bindings copies them all.
+        return False
     for owner, bindings in view.screen._modal_binding_chain:
         if owner is view:
             for binding in bindings.key_to_bindings.get(key, ()):

@@ -222,6 +222,8 @@ class LadderApp(SparingApp[int]):
         write_at_once(self)
         gc.collect()
         gc.freeze()
+        # A stop makes some thousands of short-lived rows and cells: none of them is worth a look in its midst.
+        gc.set_threshold(20_000, 10, 10)
         gc.enable()
         self.set_timer(RUNGS_AFTER, lambda: self.work(self._find_rungs()))
 
