@@ -56,6 +56,7 @@ class Action:
         scope: `workspace` anywhere, `list` in every view, or the id of a pane.
         needs: What has to be so.
         hinted: The status bar may offer it.
+        opens: It opens what is typed to, or a question: where it is refused, keys right behind it are no commands.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Action:
     scope: str = "workspace"
     needs: Need = Need.NOTHING
     hinted: bool = False
+    opens: bool = False
 
     @property
     def bound(self) -> tuple[str, ...]:
@@ -169,35 +171,36 @@ ACTIONS: tuple[Action, ...] = (
     Action("run.advance", ("a",), "advance", "Run to the cursor's line, in whatever frame it is reached", _RUN,
            "advance", needs=_CAN_STEP | Need.PROCESS),
     Action("run.jump", ("J",), "jump", "Go on at the cursor's line, running nothing between; asks", _RUN,
-           "jump_line", needs=_CAN_STEP | Need.PROCESS),
+           "jump_line", needs=_CAN_STEP | Need.PROCESS, opens=True),
     Action("run.return", ("R",), "return", "Leave the selected frame at once, with a value or none; asks", _RUN,
-           "return_now", needs=_CAN_STEP | Need.PROCESS),
+           "return_now", needs=_CAN_STEP | Need.PROCESS, opens=True),
     Action("run.call", ("X",), "call", "Call a function of the program", _RUN, "call",
-           needs=_CAN_STEP | Need.PROCESS),
+           needs=_CAN_STEP | Need.PROCESS, opens=True),
     Action("run.backwards", ("left_square_bracket",), "backwards",
            "Record from here on; then run backwards, and forwards again", _RUN, "backwards",
            needs=_CAN_STEP | Need.PROCESS),
     Action("run.stop-recording", (), "stop recording", "Drop what was recorded for running backwards", _RUN,
            "stop_recording", needs=_CAN_STEP | Need.PROCESS),
     Action("run.settings", ("E",), "settings", "How it is started: arguments, environment, folder, input, forks",
-           _RUN, "run_settings", needs=Need.PROCESS),
+           _RUN, "run_settings", needs=Need.PROCESS, opens=True),
     Action("run.fork-parent", (), "at a fork", "At a fork, follow the parent", _RUN, "at_fork('PARENT')",
            needs=Need.PROCESS),
     Action("run.fork-child", (), "at a fork", "At a fork, follow the child", _RUN, "at_fork('CHILD')",
            needs=Need.PROCESS),
     Action("run.fork-both", (), "at a fork", "At a fork, hold parent and child", _RUN, "at_fork('BOTH')",
            needs=Need.PROCESS),
-    Action("run.kill", ("k",), "kill", "End the program; asks", _RUN, "kill", needs=Need.PROCESS | Need.ALIVE),
+    Action("run.kill", ("k",), "kill", "End the program; asks", _RUN, "kill", needs=Need.PROCESS | Need.ALIVE,
+           opens=True),
     Action("run.detach", ("D",), "detach", "Let the program run on without the debugger; asks", _RUN, "detach",
-           needs=Need.PROCESS | Need.ALIVE),
+           needs=Need.PROCESS | Need.ALIVE, opens=True),
     Action("run.start", ("r",), "start", "Start the program, again if need be, and stop at main", _RUN, "start",
-           needs=Need.RUN_CONTROL | Need.RESTING),
+           needs=Need.RUN_CONTROL | Need.RESTING, opens=True),
     Action("breakpoint.toggle", ("b", "f9"), "break", "Set or take away a breakpoint on the cursor's line",
            _RUN, "toggle_breakpoint", needs=Need.BREAKPOINTS, hinted=True),
     Action("breakpoint.new", ("B",), "new break", "Set a breakpoint of any kind, with all its options", _RUN,
-           "new_breakpoint", needs=Need.BREAKPOINTS),
+           "new_breakpoint", needs=Need.BREAKPOINTS, opens=True),
     Action("breakpoint.watch", ("W",), "watch data", "Stop where a value is written, or read", _RUN, "watch_data",
-           needs=Need.BREAKPOINTS),
+           needs=Need.BREAKPOINTS, opens=True),
     Action("run.alone", ("L",), "alone", "Let only the focused thread run, or all of them again", _RUN, "run_alone",
            needs=Need.RUN_CONTROL),
     Action("threads.continue-all", (), "continue all", "Let all threads go on that are not frozen (non-stop)",
@@ -213,15 +216,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane.next", ("tab",), "next pane", "Go to the next pane", _GO, "next_pane(1)"),
     Action("pane.previous", ("shift+tab",), "previous pane", "Go to the pane before", _GO, "next_pane(-1)"),
     Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto",
-           hinted=True),
+           hinted=True, opens=True),
     Action("memory.at", ("M",), "memory", "Show memory at an address or where an expression points", _GO, "memory",
-           needs=Need.SESSION | Need.STOPPED),
+           needs=Need.SESSION | Need.STOPPED, opens=True),
     Action("source.open", ("O",), "open", "Open a source file by a part of its name; h comes back", _GO,
-           "open_source"),
+           "open_source", opens=True),
     Action("search", ("slash",), "search", "Search in this view; empty repeats, or shows all findings", _GO,
-           "search"),
+           "search", opens=True),
     Action("console", ("colon",), "console", "Type a command to the engine; Esc leaves", _TELL, "console",
-           needs=Need.CONSOLE, hinted=True),
+           needs=Need.CONSOLE, hinted=True, opens=True),
     *(Action(f"rung.{rung.name}", (rung.key,), rung.name, f"Show the {rung.name} rung", _GO, f"rung('{rung.name}')")
       for rung in OURS),
     Action("rung.added", ("6", "7", "8", "9"), "added rung", "Show the rung of a debugger that was added", _GO,
@@ -231,7 +234,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("seat.close", (), "close session", "End the session on screen; the other one of this rung stays", _GO,
            "close_seat", needs=Need.SESSION),
     Action("attach", ("A",), "attach", "Choose a running process and attach to it; it lives on afterwards", _GO,
-           "attach"),
+           "attach", opens=True),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
     Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "app.command_palette"),
     Action("redraw", ("ctrl+l",), "redraw", "Paint the whole screen again, where something else wrote over it", _GO,
@@ -272,7 +275,7 @@ ACTIONS: tuple[Action, ...] = (
            "Disassembly", "act", "disassembly", needs=Need.ROW, hinted=True),
     # Variables
     Action("variables.evaluate", ("e",), "evaluate", "Evaluate an expression in this frame, and at every stop",
-           "Variables", "evaluate", needs=Need.SESSION, hinted=True),
+           "Variables", "evaluate", needs=Need.SESSION, hinted=True, opens=True),
     Action("variables.expand", ("space", "enter"), "open", "Open the value, or close it; load more of a long one",
            "Variables", "expand", "variables", needs=Need.ROW, hinted=True),
     Action("variables.assign", ("equals_sign",), "assign", "Set the value", "Variables", "assign", "variables",
@@ -338,8 +341,24 @@ ACTIONS: tuple[Action, ...] = (
            "act", "findings", needs=Need.FINDINGS),
     Action("findings.fold", ("space",), "fold", "Fold or unfold a bug, its further lanes, its consequences",
            "Findings", "fold", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
-    Action("findings.order", ("o",), "order", "List by report, count or line", "Findings", "order", "findings",
-           needs=Need.FINDINGS, hinted=True),
+    Action("findings.order", ("o",), "order", "List by arrival, lanes, severity, line or kernel", "Findings",
+           "order", "findings", needs=Need.FINDINGS, hinted=True),
+    Action("findings.details", ("d",), "details", "Show all the report says of a bug: both sides, launch stack",
+           "Findings", "details", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
+    Action("findings.map", ("t",), "map", "Draw a bug's lanes as a map of the grid, or list them", "Findings",
+           "map", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
+    Action("findings.note", ("i",), "note", "Write a note on a bug; kept for this program's next runs", "Findings",
+           "note", "findings", needs=Need.FINDINGS | Need.ROW),
+    Action("findings.ignore", ("x",), "ignore", "Ignore a bug from now on, or no longer", "Findings", "ignore",
+           "findings", needs=Need.FINDINGS | Need.ROW),
+    Action("findings.done", ("m",), "done", "Mark a bug as done, or open it again", "Findings", "done", "findings",
+           needs=Need.FINDINGS | Need.ROW),
+    Action("findings.export", ("ctrl+s",), "export", "Write the findings as SARIF, Markdown or JSON", "Findings",
+           "export", "findings", needs=Need.FINDINGS),
+    Action("findings.suppress", (), "suppress", "Add a bug to a file for the sanitizer's --suppressions", "Findings",
+           "suppress", "findings", needs=Need.FINDINGS | Need.ROW),
+    Action("findings.compare", (), "compare", "Compare with an earlier report: what is new, what is gone",
+           "Findings", "compare", "findings", needs=Need.FINDINGS),
     Action("findings.all", ("escape",), "all", "Show all findings again after a search", "Findings", "show_all",
            "findings", needs=Need.FINDINGS),
     # Grid
@@ -420,7 +439,9 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
         return "" if needs & Need.RESTING else f"the engine is gone; {key_of('run.continue')} starts it again"
     able = debug.capabilities
     if debug.run is Run.STARTING and needs & (Need.RUN_CONTROL | Need.STOPPED | Need.BREAKPOINTS | Need.CONSOLE):
-        return "" if needs is Need.CONSOLE and able & Capability.CONSOLE else "it is only just starting"
+        listens = able & Capability.CONSOLE or debug.provenance is Provenance.ENGINE
+        # Lines that are typed before the engine listens wait for that.
+        return "" if needs is Need.CONSOLE and listens else "it is only just starting"
     if needs & Need.RUN_CONTROL and not able & Capability.RUN_CONTROL:
         if debug.provenance is Provenance.RECORDING:
             return "a recording cannot run"

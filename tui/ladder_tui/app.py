@@ -312,7 +312,7 @@ class LadderApp(SparingApp[int]):
         self.workspace.notice_line.show(Notice(text, severity))
 
     def refuse(self, why: str) -> None:
-        """Say why something does not open; what is typed right behind the key was meant for that, and does nothing."""
+        """Say why something does not open: what is typed right behind the key was meant for that, and is no command."""
         self.say(why, "warning")
         self.workspace.stray_keys.begin(why)
 

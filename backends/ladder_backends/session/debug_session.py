@@ -34,6 +34,7 @@ from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, Change,
 from ladder_backends.session.target_program import program_of
 from ladder_backends.session.threads import SessionThreads
 from ladder_backends.session.titles import title_of
+from ladder_backends.session.typed_ahead import TypedAhead
 from ladder_backends.session.values import SessionValues
 from ladder_backends.text import clean_line
 
@@ -74,6 +75,7 @@ class DebugSession(BreakpointActs):
         self.rebuild.read_unasked = self._rebind
         self.ledger = Ledger(self)
         self.control = RunControl(self)
+        self._typed_ahead = TypedAhead(self.state, self.tell, self.notice)
         self._queued: tuple[StepKind, str] | None = None
         self._accepting = 0
         self._last_stop: TargetStopped | None = None
@@ -133,6 +135,7 @@ class DebugSession(BreakpointActs):
         state.title, state.run, state.run_detail = title_of(target), Run.STARTING, ""
         self._notifier.tell(Change.RUN)
         self._follower.looks = look
+        self._typed_ahead.begin()
         if isinstance(target, AttachTarget):
             # The engine has accepted before it tells where the process stands.
             self._follower.expect_run()
@@ -143,6 +146,7 @@ class DebugSession(BreakpointActs):
             if state.run is not Run.DEAD:
                 why = error.line() if isinstance(error, LadderError) else f"{title_of(target)} was not opened"
                 state.run, state.run_detail = Run.NOTHING, why
+            self._typed_ahead.drop("the engine was not opened")
             self._notifier.tell(Change.RUN)
             raise
         finally:
@@ -152,7 +156,7 @@ class DebugSession(BreakpointActs):
         self.rebuild.opened(target, self.debugger)
         self.threads.opened(target)
         if state.provenance is Provenance.ENGINE:
-            self.values.opened(program_of(target))
+            self.values.opened(target)
         await self.control.opened(target)
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
             state.run = Run.DUMP
@@ -162,9 +166,13 @@ class DebugSession(BreakpointActs):
             with contextlib.suppress(EngineError):
                 state.entry = await self.debugger.entry()
                 self._notifier.tell(Change.SOURCE)
-        if isinstance(target, LaunchTarget) and run:
+        await self._typed_ahead.send(self._type)
+        if not isinstance(target, LaunchTarget) or state.run is not Run.STARTING or self._follower.running:
+            # What was typed ahead may have started it.
+            return
+        if run:
             await self._start(StepKind.RUN)
-        elif isinstance(target, LaunchTarget):
+        else:
             state.run, state.run_detail = Run.EXITED, NOT_STARTED
             self._notifier.tell(Change.RUN)
 
@@ -176,6 +184,7 @@ class DebugSession(BreakpointActs):
         old = self.debugger
         # From now on: a key that was pressed twice finds an engine that starts, not another dead one.
         self.state.run, self.state.run_detail = Run.STARTING, ""
+        self._typed_ahead.begin()
         self._notifier.tell(Change.RUN)
         self._follower.cancel()
         self.threads.cancel()
@@ -437,12 +446,20 @@ class DebugSession(BreakpointActs):
     # -- terminals
 
     async def console(self, line: str) -> None:
-        """Type a line into the engine's command line; whatever it changed is followed."""
+        """Type a line into the engine's command line, as soon as it listens; whatever it changed is followed."""
+        if self._typed_ahead.holds:
+            self._typed_ahead.hold(line)
+        else:
+            await self._type(line)
+
+    async def _type(self, line: str) -> None:
         with self._told():
             await self.debugger.console(line)
 
     async def complete(self, text: str) -> Sequence[str]:
         """The engine's completions; none where it cannot be asked."""
+        if self._typed_ahead.holds:
+            return ()
         try:
             return await self.debugger.complete(text)
         except LadderError:

@@ -24,6 +24,8 @@ from ladder_backends.session.thread_list import ThreadList
 from ladder_backends.session.value_rows import ValueTrees
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ladder_backends.model.breakpoint import BreakpointBinding
     from ladder_backends.model.finding import Report
     from ladder_backends.model.focus import Focus
@@ -215,6 +217,7 @@ class LadderState:
         rung: The rung on screen.
         case_title: `vector_add_oob · memcheck · H200 case`, or an empty string.
         report: Findings of the open log or running tool, or None.
+        report_files: Files that the report was read from; empty for a run's own.
         selected_finding: Index into the report's findings, or None.
         debug: State of the session on screen of each rung that has one.
         aside: State of the other session of a rung that has two.
@@ -226,6 +229,7 @@ class LadderState:
     rung: str = field(default_factory=lambda: host_rung().name)
     case_title: str = ""
     report: Report | None = None
+    report_files: tuple[Path, ...] = ()
     selected_finding: int | None = None
     debug: dict[str, DebugState] = field(default_factory=dict)
     aside: dict[str, DebugState] = field(default_factory=dict)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.session.state import Change, LadderState, Run
+from ladder_backends.model.provenance import Provenance
+from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.console_history import ConsoleHistory, history_file
 from ladder_tui.panes.console_input import Ask, ConsoleInput
@@ -36,6 +37,7 @@ class ConsolePane(Pane):
         super().__init__(ladder, palette=palette, id=id)
         self._inputs: dict[str, ConsoleInput] = {}
         self._at_end = True
+        self._stood: DebugState | None = None
         self._dropped = 0
         self._found = -1
         self._needle = ""
@@ -55,7 +57,11 @@ class ConsolePane(Pane):
     @property
     def _takes_lines(self) -> bool:
         debug = self.debug
-        return debug is not None and bool(debug.capabilities & Capability.CONSOLE) and debug.run is not Run.DEAD
+        if debug is None or debug.run is Run.DEAD:
+            return False
+        # What is typed before the engine listens waits for that.
+        opens = debug.run is Run.STARTING and debug.provenance is Provenance.ENGINE
+        return opens or bool(debug.capabilities & Capability.CONSOLE)
 
     @property
     def _own_prompt(self) -> str:
@@ -95,6 +101,9 @@ class ConsolePane(Pane):
         state: list[Cell] = []
         if debug is not None:
             state.append(Cell(f"({debug.rung})", "muted"))
+            if debug.typed_ahead:
+                lines = "1 line waits" if debug.typed_ahead == 1 else f"{debug.typed_ahead} lines wait"
+                state.append(Cell(f" · {lines} until it listens", "warn"))
             if debug.console_dropped:
                 state.append(Cell(f" · {debug.console_dropped:,} lines dropped", "muted"))
             if not self._at_end:
@@ -115,11 +124,19 @@ class ConsolePane(Pane):
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Show what the engine wrote; a view that was scrolled back stays where it is."""
         debug = self.debug
+        stands = debug if debug is not None and debug.run is Run.STOPPED else None
+        if stands is not None and stands is self._stood and not change & (Change.CONSOLE | Change.RUNG):
+            # From stop to stop nothing changes here but what is written.
+            return
+        self._stood = stands
         dropped = debug.console_dropped if debug is not None else 0
         if not self._at_end and dropped > self._dropped:
             self.top = max(0, self.top - (dropped - self._dropped))
         self._dropped = dropped
         # Without an engine to type to, letters are commands here as everywhere.
+        if self.TAKES_TEXT and not self._takes_lines and self.has_focus:
+            # They were words of a line when they were typed.
+            self.ladder_app.workspace.stray_keys.begin(self.empty_text())
         self.TAKES_TEXT = self._takes_lines
         self._draw()
 

@@ -94,7 +94,7 @@ class LibrariesPane(Pane):
         """Ask for a regular expression, and have symbols of all libraries read that match."""
         session = self.session
         if session is None or self.not_standing():
-            self.ladder_app.say(self.not_standing() or "nothing is open", "warning")
+            self.ladder_app.refuse(self.not_standing() or "nothing is open")
             return
 
         def give(text: str) -> None:

@@ -330,7 +330,7 @@ class MemoryPane(Pane):
         session = self.session
         why = session.machine.read_only() if session is not None else "nothing is open"
         if session is None or why or self._home is None:
-            self.ladder_app.say(f"set: {why or 'go to some memory first'}", "warning")
+            self.ladder_app.refuse(f"set: {why or 'go to some memory first'}")
             return
         address, kind, little = self._address, self._kind, self._layout.little
 

@@ -91,6 +91,8 @@ class ProgramPane(ProgramView):
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Show output: at once when it is the first for a while, else with the next helping."""
         if change & Change.RUNG or not self._can_type:
+            if self.TAKES_TEXT and self.has_focus:
+                self.ladder_app.workspace.stray_keys.begin("the program takes no more")
             self._stop_typing()
         if change & Change.RUN and self._interrupted:
             self._tell_interruption()
@@ -166,7 +168,7 @@ class ProgramPane(ProgramView):
     def action_type(self) -> None:
         """Let the keys go to the program."""
         if not self._can_type:
-            self.ladder_app.say("no program that could be typed to", "warning")
+            self.ladder_app.refuse("no program that could be typed to")
             return
         self._escaped, self._at_end = False, True
         self._found, self._selection = -1, None

@@ -61,7 +61,9 @@ class ProgramView(Pane):
         if terminal is None or terminal.debug is not debug:
             screen = TerminalScreen(self.body_width, self.body_height) if self._sized else TerminalScreen()
             looks = ProgramLooks(self.palette, screen.looks)
-            terminal = self._terminals[debug.place_name] = ProgramTerminal(debug, screen, ProgramBacklog(screen), looks)
+            terminal = self._terminals[debug.place_name] = ProgramTerminal(
+                debug, screen, ProgramBacklog(screen), looks
+            )
             self._found, self._selection = -1, None
         return terminal
 
@@ -277,7 +279,7 @@ class ProgramView(Pane):
         """Ask for a file and write the kept output there."""
         debug = self.debug
         if debug is None or not debug.program:
-            self.ladder_app.say(f"save: {self.empty_text()}", "warning")
+            self.ladder_app.refuse(f"save: {self.empty_text()}")
             return
         self.ladder_app.workspace.prompt.ask(
             "save output to", self._save_to, placeholder="a file; NAME.raw keeps the bytes as they came"

@@ -155,11 +155,11 @@ class RegistersPane(Pane):
         session = self.session
         line = self._lines[self.cursor] if self.cursor < len(self._lines) else None
         if session is None or not isinstance(line, Register):
-            self.ladder_app.say("set: choose a register first", "warning")
+            self.ladder_app.refuse("set: choose a register first")
             return
         name, why = line.name, session.machine.read_only()
         if why:
-            self.ladder_app.say(f"set: {why}", "warning")
+            self.ladder_app.refuse(f"set: {why}")
             return
 
         def give(text: str) -> None:

@@ -194,7 +194,7 @@ class VariablesPane(Pane):
         """The selected row where it is a value; else nothing, and a word about it."""
         line = self._line
         if line is None or line.row.sort is not Sort.VALUE:
-            self.ladder_app.say("no value is selected", "information")
+            self.ladder_app.refuse("no value is selected")
             return None
         return line.row
 
@@ -265,7 +265,7 @@ class VariablesPane(Pane):
             return
         why = values.read_only()
         if why:
-            self.ladder_app.say(f"{row.variable.name} stays as it is: {why}")
+            self.ladder_app.refuse(f"{row.variable.name} stays as it is: {why}")
             return
 
         def assign(text: str) -> None:

@@ -24,6 +24,7 @@ from ladder_tui.screens.layouts import MINIMUM, layout_for, slots_of
 from ladder_tui.screens.pane_area import PaneArea
 from ladder_tui.screens.program_news import ProgramNews
 from ladder_tui.screens.rebuild_offer import RebuildOffer
+from ladder_tui.screens.stray_keys import StrayKeys
 from ladder_tui.screens.too_small import TooSmall
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.notice_line import NoticeLine
@@ -69,6 +70,7 @@ class Workspace(Commands, Screen[None]):
         self.program_news = ProgramNews(clock)
         self.rebuild_offer = RebuildOffer()
         self.notice_line = NoticeLine(palette=palette)
+        self.stray_keys = StrayKeys(lambda text: self.ladder_app.say(text, "warning"), clock)
         self.value_popup: ValuePopup | None = None
         self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)
