@@ -23,10 +23,11 @@ from ladder_backends.model.events import BreakpointsChanged, EngineExited, Event
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.anchors import anchor_at, is_older, line_now
 from ladder_backends.session.answers import frame_at
-from ladder_backends.session.intents import IntentStore
+from ladder_backends.session.intents import IntentStore, key_of
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.state import Change, DebugState
 from ladder_backends.session.target_program import program_of
+from ladder_backends.session.target_script import script_of
 
 _NOTHING_RUNS = "this target does not run"
 COUNT_INTERVAL = 0.1
@@ -62,7 +63,7 @@ class Breakpoints:
         self._engine, self._refused = (), {}
         recorded = debugger.provenance is Provenance.RECORDING
         if self._store is None and program is not None and not recorded:
-            self._store = IntentStore(program)
+            self._store = IntentStore(program, script_of(target))
             wanted = self._store.load()
             self._told()
         if any(intent.anchor is not None for intent in wanted):
@@ -100,6 +101,46 @@ class Breakpoints:
         if told:
             self._notice("; ".join(told[:3]) + (f"; {len(told) - 3} more" if len(told) > 3 else ""), "information")
         self._publish()
+
+    async def catch_up(self, debugger: Debugger) -> None:
+        """Take over what sessions of the same program on other rungs, or other consoles, have changed meanwhile."""
+        if self._store is None or self._applying:
+            return
+        changed, gone = await asyncio.to_thread(self._store.news)
+        if not changed and not gone:
+            return
+        able = bool(debugger.capabilities & Capability.BREAKPOINTS)
+        # Nothing is kept in between: what is not set yet would look like something that was taken away here.
+        self._applying = True
+        try:
+            for binding in self._state.breakpoints:
+                if key_of(binding.intent) in gone and not binding.intent.temporary:
+                    self._refused.pop(binding.intent.id, None)
+                    if able:
+                        await debugger.remove_breakpoint(binding)
+            for intent in changed:
+                await self._take_over(debugger, intent, able=able)
+        finally:
+            self._applying = False
+        self._publish()
+
+    async def _take_over(self, debugger: Debugger, intent: BreakpointIntent, *, able: bool) -> None:
+        bindings = self._listed()
+        held = next((one for one in bindings if key_of(one.intent) == key_of(intent)), None)
+        number = held.intent.id if held is not None else max((one.intent.id for one in bindings), default=0) + 1
+        intent = replace(intent, id=number)
+        if intent.anchor is not None:
+            self._anchors[number] = intent.location, intent.anchor
+        if not able:
+            self._refused[number] = BreakpointBinding(intent, BindingState.UNSUPPORTED, why=_NOTHING_RUNS)
+            return
+        if held is not None and held.number:
+            made = await debugger.change_breakpoint(held, intent)
+        else:
+            made = await debugger.set_breakpoint(intent)
+        self._refused.pop(number, None)
+        if not made.number and made.state is not BindingState.PENDING:
+            self._refused[number] = made
 
     def _rebound(self, intent: BreakpointIntent) -> BreakpointIntent:
         """The intent at the line on which its text is now; not before the program was built from that text."""

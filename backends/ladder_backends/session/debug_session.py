@@ -31,7 +31,6 @@ from ladder_backends.session.rebuild import Rebuild
 from ladder_backends.session.run_control import RunControl
 from ladder_backends.session.stack import SessionStack
 from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, Change, DebugState, Run
-from ladder_backends.session.target_program import program_of
 from ladder_backends.session.threads import SessionThreads
 from ladder_backends.session.titles import title_of
 from ladder_backends.session.typed_ahead import TypedAhead
@@ -175,6 +174,11 @@ class DebugSession(BreakpointActs):
         else:
             state.run, state.run_detail = Run.EXITED, NOT_STARTED
             self._notifier.tell(Change.RUN)
+
+    async def catch_up(self) -> None:
+        """Take over breakpoints and watches that sessions of the same program have changed on other rungs."""
+        await self._breakpoints.catch_up(self.debugger)
+        await self.values.catch_up()
 
     async def restart(self) -> None:
         """Open the same target with a new engine, where the old one has died or was closed."""

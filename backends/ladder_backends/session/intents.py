@@ -1,9 +1,9 @@
 """The user's breakpoints, kept for each program over restarts.
 
-One file a program in `state_dir()/breakpoints`, named by a digest of the program's real path:
+One file a program, or script of an interpreter, in `state_dir()/breakpoints`, named as `program_file` says:
 
 ```
-{"format": 2, "program": "/real/path", "breakpoints": [{
+{"format": 2, "program": "/real/path", "script": "/real/path.py", "breakpoints": [{
     "kind": "break", "location": "...", "condition": "", "enabled": true, "ignore": 0, "once": false, "log": "",
     "commands": [], "thread": null, "scope": "",
     "anchor": {"file": "/src/a.c", "line": 12, "text": "...", "before": "...", "after": "..."} or null}]}
@@ -36,22 +36,22 @@ _LOCK_TRIES, _LOCK_AGAIN = 20, 0.005
 """How often, and after how many seconds each, another console is waited for that writes."""
 
 _Row: TypeAlias = "dict[str, object]"
-_Key: TypeAlias = "tuple[object, ...]"
+IntentKey: TypeAlias = "tuple[object, ...]"
 
 
 class IntentStore:
-    """Breakpoints of one program on disk.
+    """Breakpoints of one program on disk, or of one script of an interpreter.
 
     Attributes:
         file: Where they are kept.
         notice: What was wrong with the file, for the user; empty where nothing was.
     """
 
-    def __init__(self, program: Path) -> None:
-        self._kept = ProgramFile(program, "breakpoints")
+    def __init__(self, program: Path, script: str = "") -> None:
+        self._kept = ProgramFile(program, "breakpoints", script)
         self.file = self._kept.path
         self.notice = ""
-        self._saved: dict[_Key, _Row] | None = None
+        self._saved: dict[IntentKey, _Row] | None = None
 
     def load(self) -> list[BreakpointIntent]:
         """The kept breakpoints, with ids from 1; a file that cannot be understood is put aside, not overwritten."""
@@ -75,6 +75,19 @@ class IntentStore:
             self.notice = f"breakpoints cannot be kept in {self.file.parent}: {error.strerror or error}"
             return
         self._saved = rows
+
+    def news(self) -> tuple[list[BreakpointIntent], set[IntentKey]]:
+        """What others have added or changed since the last look, and the keys of what they have taken away.
+
+        Others are sessions of the same program on other rungs, and other consoles. Ids are not those of this session.
+        """
+        intents = self._read()
+        if intents is None:
+            return [], set()
+        before, now = self._saved or {}, _rows(intents)
+        self._saved = now
+        changed = [intent for intent in intents if now.get(key_of(intent)) != before.get(key_of(intent))]
+        return changed, before.keys() - now.keys()
 
     def _read(self) -> list[BreakpointIntent] | None:
         try:
@@ -105,9 +118,16 @@ class IntentStore:
             os.close(lock)
 
 
-def _merged(before: dict[_Key, _Row], ours: dict[_Key, _Row], theirs: dict[_Key, _Row]) -> dict[_Key, _Row]:
+def key_of(intent: BreakpointIntent) -> IntentKey:
+    """What makes two intents one: kind, place, condition, thread and message."""
+    return (intent.kind, intent.location, intent.condition, intent.thread, intent.log)
+
+
+def _merged(
+    before: dict[IntentKey, _Row], ours: dict[IntentKey, _Row], theirs: dict[IntentKey, _Row]
+) -> dict[IntentKey, _Row]:
     """What the file is to hold: ours, with what other consoles have added, changed and taken away meanwhile."""
-    merged: dict[_Key, _Row] = {}
+    merged: dict[IntentKey, _Row] = {}
     for key, row in theirs.items():
         if key in ours:
             merged[key] = row if ours[key] == before.get(key) else ours[key]
@@ -117,8 +137,8 @@ def _merged(before: dict[_Key, _Row], ours: dict[_Key, _Row], theirs: dict[_Key,
     return {**merged, **new}
 
 
-def _rows(intents: Iterable[BreakpointIntent]) -> dict[_Key, _Row]:
-    kept: dict[_Key, _Row] = {}
+def _rows(intents: Iterable[BreakpointIntent]) -> dict[IntentKey, _Row]:
+    kept: dict[IntentKey, _Row] = {}
     for intent in intents:
         # An address means nothing in another build.
         if intent.temporary or not intent.location or intent.location.startswith("*"):
@@ -137,7 +157,7 @@ def _rows(intents: Iterable[BreakpointIntent]) -> dict[_Key, _Row]:
             "scope": intent.scope,
             "anchor": {name: getattr(anchor, name) for name in SourceAnchor.__slots__} if anchor else None,
         }
-        kept.setdefault((intent.kind, intent.location, intent.condition, intent.thread, intent.log), row)
+        kept.setdefault(key_of(intent), row)
     return kept
 
 

@@ -1,7 +1,9 @@
 """What is kept of a program in the user's state folder: one JSON document, whole or not at all.
 
-The file is named by a digest of the program's real path, which is also in the document, under `program`. Folders
-and files are for the user alone: conditions and environments may hold what is nobody else's business.
+The file is named by a digest of the program's real path, which is also in the document, under `program`. For an
+interpreter it is one file a script, which the digest covers behind a NUL byte, and which is there under `script`;
+until there is one, what was kept for the interpreter as a whole is read. Folders and files are for the user alone:
+conditions and environments may hold what is nobody else's business.
 """
 
 from __future__ import annotations
@@ -26,15 +28,17 @@ class ProgramFile:
     Args:
         program: Whose; links are followed.
         kind: What is kept, the name of a folder in `state_dir()`.
+        script: What the program runs, where it is an interpreter.
 
     Attributes:
         path: Where it is kept.
     """
 
-    def __init__(self, program: Path, kind: str) -> None:
-        self._program = os.path.realpath(program)
-        digest = hashlib.sha256(os.fsencode(self._program)).hexdigest()[:32]
-        self.path = state_dir() / kind / f"{digest}.json"
+    def __init__(self, program: Path, kind: str, script: str = "") -> None:
+        self._program, self._script = os.path.realpath(program), script
+        self.path = self._whole = state_dir() / kind / _name(self._program)
+        if script:
+            self.path = self._whole.with_name(_name(f"{self._program}\0{script}"))
 
     def read(self) -> object:
         """The document.
@@ -43,15 +47,20 @@ class ProgramFile:
             FileNotFoundError: Nothing is kept.
             OSError, ValueError, RecursionError: It cannot be read.
         """
-        if self.path.stat().st_size > LARGEST:
+        path = self._found()
+        if path.stat().st_size > LARGEST:
             raise ValueError("it is too large")
-        return json.loads(self.path.read_bytes())
+        return json.loads(path.read_bytes())
+
+    def _found(self) -> Path:
+        return self.path if self.path.exists() else self._whole
 
     def put_aside(self) -> Path:
         """Keep a document that cannot be understood under another name, which is returned."""
-        aside = self.path.with_suffix(".json.bad")
+        path = self._found()
+        aside = path.with_suffix(".json.bad")
         with contextlib.suppress(OSError):
-            os.replace(self.path, aside)
+            os.replace(path, aside)
         return aside
 
     def make_folder(self) -> None:
@@ -68,7 +77,12 @@ class ProgramFile:
         Raises:
             OSError: It cannot be written.
         """
-        whole = {"format": format, "program": self._program, **document}
+        script = {"script": self._script} if self._script else {}
+        whole = {"format": format, "program": self._program, **script, **document}
         self.make_folder()
         with writing_whole(self.path) as file:
             file.write(json.dumps(whole, indent=1).encode("utf-8", "surrogateescape"))
+
+
+def _name(owner: str) -> str:
+    return f"{hashlib.sha256(os.fsencode(owner)).hexdigest()[:32]}.json"

@@ -10,7 +10,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder_backends.debugger.facets.values import Look, Values, Wanted
@@ -21,6 +20,8 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import ChildWindow, Variable, VariableWindow
 from ladder_backends.session.answers import frame_at
 from ladder_backends.session.state import Change, Run
+from ladder_backends.session.target_program import program_of
+from ladder_backends.session.target_script import script_of
 from ladder_backends.session.value_rows import (
     PAGE,
     WATCHED,
@@ -35,6 +36,7 @@ from ladder_backends.session.watch_store import WatchStore
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.target import Target
     from ladder_backends.session.debug_session import DebugSession
 
 MOST_TEXT = 20_000
@@ -98,15 +100,28 @@ class SessionValues:
 
     # -- following
 
-    def opened(self, program: Path | None) -> None:
+    def opened(self, target: Target) -> None:
         """A target was opened: take what is kept for its program."""
+        program = program_of(target)
         if program is None or self._store is not None:
             return
-        self._store = WatchStore(program)
+        self._store = WatchStore(program, script_of(target))
         for expression in self._store.load():
             self._trees.watches.setdefault(expression, _unread(expression))
         self._kept()
         self._changed()
+
+    async def catch_up(self) -> None:
+        """Take over what sessions of the same program on other rungs watch by now."""
+        if self._store is None:
+            return
+        added, gone = await asyncio.to_thread(self._store.news)
+        for expression in gone:
+            self._trees.watches.pop(expression, None)
+        for expression in added:
+            self._trees.watches.setdefault(expression, _unread(expression))
+        if added or gone:
+            self._changed()
 
     def take(self, event: Event) -> None:
         """Note what an event makes of what is known."""

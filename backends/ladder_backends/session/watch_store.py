@@ -1,9 +1,9 @@
 """The user's watched expressions, kept for each program over restarts.
 
-One file a program in `state_dir()/watches`, named by a digest of the program's real path:
+One file a program, or script of an interpreter, in `state_dir()/watches`, named as `program_file` says:
 
 ```
-{"format": 1, "program": "/real/path", "watches": ["expression", ...]}
+{"format": 1, "program": "/real/path", "script": "/real/path.py", "watches": ["expression", ...]}
 ```
 """
 
@@ -21,15 +21,15 @@ _LONGEST = 1_000
 
 
 class WatchStore:
-    """Expressions of one program on disk.
+    """Expressions of one program on disk, or of one script of an interpreter.
 
     Attributes:
         file: Where they are kept.
         notice: What was wrong with the file, for the user; empty where nothing was.
     """
 
-    def __init__(self, program: Path) -> None:
-        self._kept = ProgramFile(program, "watches")
+    def __init__(self, program: Path, script: str = "") -> None:
+        self._kept = ProgramFile(program, "watches", script)
         self.file = self._kept.path
         self.notice = ""
         self._saved: list[str] = []
@@ -44,6 +44,14 @@ class WatchStore:
             why, aside = clean_line(str(error)), self._kept.put_aside()
             self.notice = f"kept expressions cannot be read: {why} — the file is now {aside}"
         return list(self._saved)
+
+    def news(self) -> tuple[list[str], set[str]]:
+        """What others have added since the last look, and what they have taken away."""
+        before = list(self._saved)
+        if not self.file.exists():
+            return [], set()
+        now = self.load()
+        return [one for one in now if one not in before], set(before) - set(now)
 
     def save(self, expressions: Iterable[str]) -> None:
         """Keep the expressions, in one atomic write; nothing is written where nothing changed."""
