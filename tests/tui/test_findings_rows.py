@@ -6,7 +6,7 @@ import pytest
 
 from ladder_backends.model.finding import Finding, FindingGroup, FindingKind, LaneAnswer, Report, Side
 from ladder_backends.sanitizer import read_report
-from ladder_tui.panes.findings_filter import Order
+from ladder_backends.session.finding_query import Order
 from ladder_tui.panes.findings_rows import FindingsRows, FindingTarget, Here, Part
 from ladder_tui.panes.findings_words import report_summary
 from ladder_tui.widgets.row import Row
@@ -64,21 +64,23 @@ def test_24_lanes_are_one_bug() -> None:
     assert texts(rows) == [
         "✗ read 4 B out of bounds  vadd :10",
         "    1 B past a 4,000 B allocation at 0x7f586c800000",
+        "    block 3 warp 7  ········■■■■■■■■◆■■■■■■■■■■■■■■■",
         "    (3,0,0) (232,0,0)  base+4,000",
         "    (3,0,0) (233,0,0)  base+4,004",
         "    (3,0,0) (234,0,0)  base+4,008",
         "    (3,0,0) (240,0,0)  base+4,032  ← you are here",
         "    … 20 more",
     ]
-    assert rows[0].end[-1].text == "24 lanes"
-    assert [target(rows[number]).finding for number in range(7)] == [0, 0, 0, 1, 2, 8, 0]
+    assert rows[0].end[-1].text == "24 lanes of block 3"
+    assert [target(rows[number]).finding for number in range(8)] == [0, 0, 0, 0, 1, 2, 8, 0]
 
 
 def test_what_the_report_says_is_drawn_as_the_report_says_it() -> None:
     rows = rows_of(report("memcheck-oob.log"))
     assert rows[1].cells[1].style == "report"
     assert rows[1].end[0].text == "report"
-    assert rows[2].cells[-1] == ("base+4,000", "report", None)
+    assert rows[2].end[0].text == "report"
+    assert rows[3].cells[-1] == ("base+4,000", "report", None)
 
 
 def test_an_access_nearer_to_another_allocation_names_that_one() -> None:
@@ -97,21 +99,21 @@ def test_another_kernels_lane_is_not_here() -> None:
 
 def test_unfolding_shows_every_lane_and_folding_none() -> None:
     rows = rows_of(report("memcheck-oob.log"), Here((3, 0, 0), (240, 0, 0)))
-    rows.toggle(target(rows[6]))
-    assert len(rows) == 26
-    assert [target(rows[number]).finding for number in range(2, 26)] == list(range(24))
+    rows.toggle(target(rows[7]))
+    assert len(rows) == 27
+    assert [target(rows[number]).finding for number in range(3, 27)] == list(range(24))
     rows.toggle(target(rows[0]))
     assert texts(rows) == ["✗ read 4 B out of bounds  vadd :10"]
-    assert [cell.text for cell in rows[0].end] == ["▸ ", "24 lanes"]
+    assert [cell.text for cell in rows[0].end] == ["▸ ", "24 lanes of block 3"]
     rows.toggle(target(rows[0]))
-    assert len(rows) == 7
+    assert len(rows) == 8
 
 
 def test_a_hazard_shows_both_sides_and_each_can_be_jumped_to() -> None:
     rows = rows_of(report("racecheck-hazard.log"))
-    assert texts(rows)[1].startswith("    read   (2,0,0) (32,0,0)")
-    assert texts(rows)[2].startswith("    write  (2,0,0) (160,0,0)")
-    assert [(target(rows[number]).finding, target(rows[number]).side) for number in (1, 2, 3)] == [
+    assert texts(rows)[2].startswith("    read   (2,0,0) (32,0,0)")
+    assert texts(rows)[3].startswith("    write  (2,0,0) (160,0,0)")
+    assert [(target(rows[number]).finding, target(rows[number]).side) for number in (2, 3, 4)] == [
         (0, 0),
         (0, 1),
         (1, 0),
@@ -146,10 +148,10 @@ def test_100_000_findings_cost_only_the_rows_that_are_seen() -> None:
     made = many(100_000)
     rows = rows_of(made)
     rows.toggle(FindingTarget(Part.MORE, "g0", 0))
-    assert len(rows) == 100_001
-    assert rows[100_000].text().startswith("    (390,0,0) (159,0,0)")
-    assert rows.position(FindingTarget(Part.MEMBER, "g0", 77_777)) == 77_778
-    assert target(rows[77_778]).finding == 77_777
+    assert len(rows) == 100_002
+    assert rows[100_001].text().startswith("    (390,0,0) (159,0,0)")
+    assert rows.position(FindingTarget(Part.MEMBER, "g0", 77_777)) == 77_779
+    assert target(rows[77_779]).finding == 77_777
 
 
 def test_100_000_bugs_are_found_by_their_rows() -> None:
@@ -203,11 +205,11 @@ def test_orders() -> None:
     made = many(60, groups=3)
     del made.groups["g0"].members[5:]
     rows = rows_of(made)
-    rows.arrange(order=Order.COUNT)
+    rows.arrange(order=Order.LANES)
     assert target(rows[0]).group == "g1"
     rows.arrange(order=Order.LINE)
     assert target(rows[0]).group == "g0"
-    assert [order.following() for order in Order] == [Order.COUNT, Order.LINE, Order.REPORT]
+    assert [order.following() for order in Order] == [*list(Order)[1:], Order.ARRIVAL]
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def _section(report: Report, group: FindingGroup, number: int, note: str, *, new
         yield from ("", "Host stack (folded):", "")
         rows = [
             frame_line(row.frame) if row.frame is not None else f"… {len(row.folded)} frames: {row.why}"
-            for row in stack_rows(first.host_frames)
+            for row in stack_rows(first.host_frames, first.kernel)
         ]
         yield from block("\n".join(rows[:_FRAMES]))
     yield from ("", "<details><summary>as the tool wrote it</summary>", "")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import file_name
+from ladder_backends.sanitizer.group_key import bare_name
 from ladder_backends.sanitizer.user_frame import is_cuda, is_interpreter, is_runtime, is_start, user_frame
 
 
@@ -38,12 +39,17 @@ def _class_of(frame: CodeLocation) -> str:
     return "" if frame.function or frame.file else "nameless"
 
 
-def stack_rows(frames: Sequence[CodeLocation]) -> list[StackRow]:
+def stack_rows(frames: Sequence[CodeLocation], kernel: str = "") -> list[StackRow]:
     """The user's frame first, then the stack from the inside out, runs of frames nobody reads as one row.
 
     In stacks of Python programs the Python frames follow the native ones: they are listed before them.
+
+    Args:
+        frames: A host stack, innermost first.
+        kernel: What it launched: a frame of that name is the stub that the compiler made for it.
     """
-    own = user_frame(frames)
+    stub = bare_name(kernel) if kernel else ""
+    own = user_frame([frame for frame in frames if not stub or bare_name(frame.function) != stub])
     python = [frame for frame in frames if frame.file.endswith(".py")]
     native = [frame for frame in frames if not frame.file.endswith(".py")]
     rows = [StackRow(own, own=True)] if own is not None else []

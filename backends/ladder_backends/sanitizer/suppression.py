@@ -2,8 +2,8 @@
 
 The tool's manual (Error suppression): only CUDA API errors, initcheck's reads and racecheck's analysis reports can
 be suppressed; integers match exactly, strings as regular expressions; a stack of the entry must not be longer than
-that of the record, and every frame is compared. A text report may leave frames out, so a stack is written only where
-the report shows it from the driver on.
+that of the record, and every frame is compared. A text report may leave frames out, so a stack is written only
+where the report shows it from the driver on.
 """
 
 from __future__ import annotations

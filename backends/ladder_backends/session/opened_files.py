@@ -76,7 +76,7 @@ class OpenedFiles:
         ladder, state = self._ladder, self._ladder.state
         size = _size_of(paths[0])
         report = await asyncio.to_thread(read_report, paths)
-        state.report = report
+        state.report, state.report_files = report, paths
         state.selected_finding = 0 if report.findings else None
         state.rung = findings_rung().name
         ladder.tell(~Change.NONE)

@@ -5,87 +5,49 @@ A report may hold 100,000 findings: what is kept is one height a group, and a ro
 
 from __future__ import annotations
 
-import enum
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from ladder_backends.images.names import base_name
-from ladder_backends.model.finding import Finding, FindingGroup, FindingKind, LaneAnswer, Report
-from ladder_backends.model.focus import Dim3
-from ladder_backends.sanitizer import allocation_line, offset_words
+from ladder_backends.model.finding import Finding, FindingGroup, LaneAnswer, Report
+from ladder_backends.sanitizer.allocation_words import allocation_words
 from ladder_backends.sanitizer.describe import RUN_KINDS
-from ladder_tui.panes.findings_filter import Order, matching, place_key
-from ladder_tui.panes.findings_words import (
-    has_lane,
-    host_words,
-    lane_words,
-    place_words,
-    plural,
-    reason_lines,
-    side_of,
+from ladder_backends.sanitizer.lane_map import LaneMap
+from ladder_backends.session.finding_query import NOTHING, About, Order, Query, in_order
+from ladder_backends.session.finding_remarks import Mark
+from ladder_tui.panes.findings_details import detail_rows
+from ladder_tui.panes.findings_drawing import column_widths, consequence_row, fold_row, member_row, title_row
+from ladder_tui.panes.findings_map import map_rows, strip_row
+from ladder_tui.panes.findings_targets import (
+    BlockTarget,
+    Extents,
+    FindingTarget,
+    Here,
+    InsetRow,
+    Part,
+    StackTarget,
 )
+from ladder_tui.panes.findings_words import has_lane, host_words, reason_lines
 from ladder_tui.widgets.row import EMPTY, Cell, Row
+
+__all__ = ["BRIEF", "FindingTarget", "FindingsRows", "Here", "Order", "Part"]
 
 BRIEF = 3
 """Members of a bug that are shown at first, where there is no room for more."""
 
-_SAMPLE = 64
+COUNTED_AT_ONCE = 20_000
+"""Lanes that are put on a map in one go."""
+
 _MAX_SIDES = 8
-_GLYPHS = {"error": ("✗", "fault"), "warning": ("!", "warn"), "info": ("i", "muted")}
-
-
-class Part(enum.Enum):
-    """What a row is of its group."""
-
-    TITLE = enum.auto()
-    NOTE = enum.auto()
-    MEMBER = enum.auto()
-    MORE = enum.auto()
-    FOLD = enum.auto()
-    CONSEQUENCE = enum.auto()
-
-
-class FindingTarget(NamedTuple):
-    """What a row stands for; stays the same while the report grows.
-
-    Attributes:
-        finding: Index into the report's findings: the member, the consequence, or a group's first one.
-        side: Side of the finding; for a note, its line.
-    """
-
-    part: Part
-    group: str
-    finding: int
-    side: int = 0
-
-
-class Here(NamedTuple):
-    """The lane that the engine stands in; `function` is the frame's, or empty where unknown."""
-
-    block: Dim3
-    thread: Dim3
-    function: str = ""
-
-    def holds(self, finding: Finding, side: int = 0) -> bool:
-        """Whether a side of a finding is this lane."""
-        if side == 0:
-            block, thread = finding.block, finding.thread
-        else:
-            where = side_of(finding, side)
-            if where is None:
-                return False
-            block, thread = where.block, where.thread
-        if thread != self.thread or block != self.block:
-            return False
-        return not self.function or not finding.kernel or base_name(finding.kernel) == self.function
+_ROUND_TITLE = 8
 
 
 class _Shape(NamedTuple):
-    """Rows of one group, from the top: title, notes, members, `more`, consequences."""
+    """Rows of one group, from the top: title, notes, inset rows, members, `more`, consequences."""
 
     notes: tuple[str, ...]
+    inset: int
     sides: int
     members: Sequence[int]
     shown: int
@@ -97,7 +59,7 @@ class _Shape(NamedTuple):
     @property
     def height(self) -> int:
         members = (self.shown + (self.extra is not None)) * self.sides
-        return 1 + len(self.notes) + members + self.more + self.fold + self.consequences
+        return 1 + len(self.notes) + self.inset + members + self.more + self.fold + self.consequences
 
 
 class FindingsRows:
@@ -106,11 +68,19 @@ class FindingsRows:
     Attributes:
         lanes: Findings that name a lane.
         bugs: Groups that are about the program rather than about the run of the tool.
+        width: Columns that a row has.
+        about: What a person or an earlier run says of a bug.
+        name_of: The variable that the source names for a finding's allocation.
+        extents_of: How large grid and blocks of a finding's kernel are, where an engine has told.
     """
 
     def __init__(self) -> None:
-        self.order = Order.REPORT
-        self.query = ""
+        self.order = Order.ARRIVAL
+        self.width = 80
+        self.about: Callable[[FindingGroup], About] = lambda group: NOTHING
+        self.name_of: Callable[[Finding], str] = lambda finding: ""
+        self.extents_of: Callable[[Finding], Extents | None] = lambda finding: None
+        self._query = Query()
         self._brief = BRIEF
         self._forget(Report())
 
@@ -122,6 +92,12 @@ class FindingsRows:
         self._folded: set[str] = set()
         self._full: set[str] = set()
         self._consequences: set[str] = set()
+        self._mapped: set[str] = set()
+        self._detailed: set[str] = set()
+        self._stacks: set[str] = set()
+        self._opened: set[str] = set()
+        self._blocks: dict[str, tuple[int, int, int]] = {}
+        self._maps: dict[str, LaneMap] = {}
         self._here: Here | None = None
         self._here_finding: int | None = None
         self._here_scanned = 0
@@ -156,11 +132,30 @@ class FindingsRows:
         self._look_for_here()
         self._lay_out()
 
+    @property
+    def query(self) -> str:
+        """What is looked for, as it was typed."""
+        return self._query.text
+
     def arrange(self, *, order: Order | None = None, query: str | None = None) -> None:
         """List in another order, or only what holds every word of a query."""
         self.order = order or self.order
-        self.query = self.query if query is None else query.strip()
+        if query is not None:
+            self._query = Query(query)
         self._lay_out()
+
+    def say_again(self) -> None:
+        """What is said of the bugs has changed."""
+        self._changed.update(self._positions)
+        self._lay_out()
+
+    @property
+    def counting(self) -> bool:
+        """Whether lanes are still being put on a map that was looked at; each look goes on with it."""
+        groups = self._report.groups
+        return any(
+            number in groups and lanes.taken < len(groups[number].members) for number, lanes in self._maps.items()
+        )
 
     def show_at_first(self, members: int) -> None:
         """How many members a bug shows before it is unfolded."""
@@ -175,11 +170,47 @@ class FindingsRows:
             self._full ^= {target.group}
         elif target.part in (Part.FOLD, Part.CONSEQUENCE):
             self._consequences ^= {target.group}
+        elif self._is_shut(target.group):
+            self._folded.discard(target.group)
+            self._opened.add(target.group)
         else:
-            self._folded ^= {target.group}
+            self._folded.add(target.group)
+            self._opened.discard(target.group)
             self._full.discard(target.group)
-        self._changed.add(target.group)
+        self._touch_group(target.group)
+
+    def _is_shut(self, group_id: str) -> bool:
+        """Whether only the title of a bug is shown: folded, or done with and not opened again."""
+        if group_id in self._folded:
+            return True
+        group = self._report.groups.get(group_id)
+        if group is None or group_id in self._opened:
+            return False
+        return self.about(group).remark.mark is not Mark.OPEN
+
+    def _touch_group(self, group_id: str) -> None:
+        self._changed.add(group_id)
         self._lay_out()
+
+    def toggle_map(self, group_id: str) -> None:
+        """Draw a bug's lanes as a map in the place of their list, or list them again."""
+        self._mapped ^= {group_id}
+        self._touch_group(group_id)
+
+    def toggle_details(self, group_id: str) -> None:
+        """Show everything that the report says of a bug, or no longer."""
+        self._detailed ^= {group_id}
+        self._touch_group(group_id)
+
+    def toggle_stack(self, target: StackTarget) -> None:
+        """List every frame of a bug's host stack, or fold it again."""
+        self._stacks ^= {target.group}
+        self._touch_group(target.group)
+
+    def look_into(self, target: BlockTarget) -> None:
+        """Show the lanes of a block on a bug's map."""
+        self._blocks[target.group] = target.block
+        self._touch_group(target.group)
 
     @property
     def group_count(self) -> int:
@@ -231,7 +262,7 @@ class FindingsRows:
 
     def _lay_out(self) -> None:
         """Put the bugs in order; in the report's own order only what is new or has changed is measured."""
-        if self.order is Order.REPORT and not self.query:
+        if self.order is Order.ARRIVAL and not self._query:
             self._follow_report()
         else:
             self._arrange()
@@ -264,14 +295,16 @@ class FindingsRows:
         findings = self._report.findings
         groups = [group for group in self._report.groups.values() if group.members]
         self._matches = None
-        if self.query:
-            found = {group.id: members for group in groups if (members := matching(group, findings, self.query))}
+        if self._query:
+            about = self.about
+            found = {
+                group.id: members
+                for group in groups
+                if (members := self._query.members(group, findings, about(group)))
+            }
             self._matches = found
             groups = [group for group in groups if group.id in found]
-        if self.order is Order.COUNT:
-            groups.sort(key=lambda group: -len(self._members(group)))
-        elif self.order is Order.LINE:
-            groups.sort(key=lambda group: place_key(group, findings))
+        groups = in_order(groups, self.order, findings, lambda group: len(self._members(group)))
         self._groups = groups
         self._positions = {group.id: position for position, group in enumerate(groups)}
         self._heights = [self._height(group) for group in groups]
@@ -284,12 +317,17 @@ class FindingsRows:
 
     def _shape(self, group: FindingGroup) -> _Shape:
         members = self._members(group)
-        if group.id in self._folded:
-            return _Shape((), 1, members, 0, None, False, False, 0)
+        if self._is_shut(group.id):
+            return _Shape((), 0, 1, members, 0, None, False, False, 0)
         first = self._report.findings[members[0]]
         notes = self._notes.get(group.id)
         if notes is None:
             notes = self._notes[group.id] = _notes(first)
+        sides = min(_MAX_SIDES, max(1, len(first.sides)))
+        opened = len(group.folded) if group.id in self._consequences else 0
+        inset = len(self._inset_heads(group, members)) + len(self._inset_rows(group))
+        if group.id in self._mapped and self._drawable(first):
+            return _Shape(notes, inset, sides, members, 0, None, False, bool(group.folded), opened)
         shown = len(members) if group.id in self._full else min(self._brief, len(members))
         if len(members) == 1 and not has_lane(first) and len(first.sides) < 2 and not host_words(first):
             # The only row would repeat the title.
@@ -300,17 +338,84 @@ class FindingsRows:
             if place >= shown and place < len(members) and members[place] == self._here_finding:
                 extra = place
         more = len(members) - shown - (extra is not None) > 0 and shown > 0
-        opened = len(group.folded) if group.id in self._consequences else 0
-        sides = min(_MAX_SIDES, max(1, len(first.sides)))
-        return _Shape(notes, sides, members, shown, extra, more, bool(group.folded), opened)
+        return _Shape(notes, inset, sides, members, shown, extra, more, bool(group.folded), opened)
+
+    # Between title and lanes
+
+    @staticmethod
+    def _drawable(first: Finding) -> bool:
+        return any(side.thread is not None and side.block is not None for side in first.sides)
+
+    def _inset_heads(self, group: FindingGroup, members: Sequence[int]) -> list[str]:
+        """Which rows of one line stand there: a person's note, and the map in small."""
+        first = self._report.findings[members[0]]
+        heads = ["note"] if self.about(group).remark.note else []
+        if len(members) > BRIEF and group.id not in self._mapped and self._drawable(first):
+            heads.append("strip")
+        return heads
+
+    def _lanes(self, group: FindingGroup) -> LaneMap:
+        """The map of a bug; each call takes in some more of a long one."""
+        lanes = self._maps.get(group.id)
+        if lanes is None:
+            lanes = self._maps[group.id] = LaneMap()
+        if lanes.taken < len(group.members):
+            lanes.take(self._report.findings, group.members, COUNTED_AT_ONCE)
+        return lanes
+
+    def _inset_head(self, group: FindingGroup, what: str) -> InsetRow:
+        if what == "note":
+            note = self.about(group).remark.note
+            return InsetRow((Cell("    "), Cell("✎ ", "focus"), Cell(note)), (Cell("your note", "muted"),))
+        first = self._report.findings[group.members[0]]
+        lanes = self._lanes(group)
+        if lanes.taken < len(group.members):
+            words = f"counting lanes: {lanes.taken:,} of {len(group.members):,}"
+            return InsetRow((Cell("    "), Cell(words, "muted")))
+        two = first.lane is LaneAnswer.TWO
+        return strip_row(lanes, self._here, self.width, extents=self.extents_of(first), letters=two)
+
+    def _inset_rows(self, group: FindingGroup) -> list[InsetRow]:
+        """The full map and the details of a bug, where they are asked for."""
+        rows: list[InsetRow] = []
+        if group.id not in self._mapped and group.id not in self._detailed:
+            return rows
+        first = self._report.findings[group.members[0]]
+        if group.id in self._detailed:
+            rows += detail_rows(group.id, first, whole_stack=group.id in self._stacks)
+        if group.id in self._mapped and self._drawable(first):
+            rows += map_rows(
+                group.id,
+                self._lanes(group),
+                self._here,
+                self.width,
+                block=self._blocks.get(group.id),
+                extents=self.extents_of(first),
+                letters=first.lane is LaneAnswer.TWO,
+            )
+        return rows
+
+    def inset_row(self, target: FindingTarget) -> InsetRow | None:
+        """The row of a map, note or frame that a target stands for, or None where it is gone."""
+        group = self._report.groups.get(target.group)
+        if group is None or target.group not in self._positions:
+            return None
+        heads = self._inset_heads(group, self._members(group))
+        if target.side < len(heads):
+            return self._inset_head(group, heads[target.side])
+        rows = self._inset_rows(group)
+        place = target.side - len(heads)
+        return rows[place] if place < len(rows) else None
 
     def _offset(self, group: FindingGroup, shape: _Shape, target: FindingTarget) -> int:
         if shape.height == 1 or target.part is Part.TITLE:
             return 0
-        first = 1 + len(shape.notes)
+        first = 1 + len(shape.notes) + shape.inset
         end_of_members = first + (shape.shown + (shape.extra is not None)) * shape.sides
         if target.part is Part.NOTE:
             return min(1 + target.side, len(shape.notes))
+        if target.part is Part.INSET:
+            return len(shape.notes) + min(1 + target.side, shape.inset)
         if target.part is Part.MEMBER:
             place = bisect_left(shape.members, target.finding)
             if place == shape.extra:
@@ -330,101 +435,57 @@ class FindingsRows:
 
     def _row(self, group: FindingGroup, shape: _Shape, offset: int) -> Row:
         findings = self._report.findings
+        first = shape.members[0]
         if offset == 0:
             return self._title(group, shape)
         offset -= 1
-        first = shape.members[0]
         if offset < len(shape.notes):
-            cells = (Cell("    "), Cell(shape.notes[offset], "report"))
-            target = FindingTarget(Part.NOTE, group.id, first, offset)
-            return Row(cells, (Cell("report", "muted"),) if offset == 0 else (), target)
+            return self._note(group, shape, findings[first], offset)
         offset -= len(shape.notes)
+        if offset < shape.inset:
+            target = FindingTarget(Part.INSET, group.id, first, offset)
+            inset = self.inset_row(target)
+            return inset.row(target) if inset is not None else EMPTY
+        offset -= shape.inset
         rows = shape.shown + (shape.extra is not None)
         if offset < rows * shape.sides:
             place, side = divmod(offset, shape.sides)
             member = shape.members[place if place < shape.shown else shape.extra or 0]
-            return self._member(group, shape, findings[member], side)
+            widths = column_widths(findings, shape.members, shape.sides)
+            return member_row(group, findings[first], findings[member], side, shape.sides, widths, self._here)
         offset -= rows * shape.sides
         if shape.more:
             if offset == 0:
-                count = len(shape.members) - rows
                 target = FindingTarget(Part.MORE, group.id, first)
+                count = len(shape.members) - rows
                 return Row((Cell("    "), Cell(f"… {count:,} more", "muted")), target=target)
             offset -= 1
         if offset == 0:
-            noun = "follow-up API error" if _all_api(group, findings) else "consequence"
-            words = f"↯ {plural(len(group.folded), noun)} {'shown' if shape.consequences else 'folded'}"
-            return Row((Cell("  "), Cell(words, "muted")), target=FindingTarget(Part.FOLD, group.id, first))
-        consequence = group.folded[offset - 1]
-        return _consequence(group, findings[consequence])
+            return fold_row(group, first, findings, shown=bool(shape.consequences))
+        return consequence_row(group, findings[group.folded[offset - 1]])
 
     def _title(self, group: FindingGroup, shape: _Shape) -> Row:
         first = self._report.findings[shape.members[0]]
-        glyph, style = _GLYPHS.get(first.severity, _GLYPHS["error"])
-        what, gap, where = group.title.partition("  ")
-        cells = (Cell(f"{glyph} ", style), Cell(what, "strong"), Cell(gap + where, "function"))
-        count = len(shape.members)
-        if first.lane is LaneAnswer.TWO:
-            end = plural(count, "pair")
-        elif has_lane(first):
-            end = plural(count, "lane")
-        else:
-            end = "no lane" if count == 1 else f"{count:,} times, no lane"
-        marks = (Cell("▸ ", "muted"),) if group.id in self._folded else ()
-        return Row(cells, (*marks, Cell(end, "number")), FindingTarget(Part.TITLE, group.id, first.index))
+        lanes = ""
+        if len(shape.members) == len(group.members) and first.lane is LaneAnswer.EXACT:
+            known = self._lanes(group)
+            if known.taken == len(group.members) == known.lanes:
+                lanes = known.words()
+                if len(group.title) + len(lanes) + _ROUND_TITLE > self.width:
+                    lanes = ""
+        folded = self._is_shut(group.id)
+        return title_row(group, first, len(shape.members), self.about(group), folded=folded, lanes=lanes)
 
-    def _member(self, group: FindingGroup, shape: _Shape, finding: Finding, side: int) -> Row:
-        target = FindingTarget(Part.MEMBER, group.id, finding.index, side)
-        where = side_of(finding, side)
-        cells = [Cell("    ")]
-        if where is None:
-            cells.append(Cell(host_words(finding) or finding.access or "the report names no place", "muted"))
-            return Row(tuple(cells), target=target)
-        if shape.sides > 1:
-            cells.append(Cell(f"{where.access or '?':<6} ", "text"))
-        blocks, threads = self._widths(shape)
-        if blocks or threads:
-            block, thread = lane_words(where)
-            cells.append(Cell(f"{block:<{blocks}} {thread:<{threads}}  ", "number"))
-        if shape.sides > 1:
-            cells.append(Cell(place_words(where.location), "file"))
-        else:
-            bug = self._report.findings[shape.members[0]]
-            cells.append(Cell(offset_words(finding, told=bug.allocation), "report"))
-        if where.block_rank is not None:
-            cells.append(Cell(f"  cluster rank {where.block_rank}", "muted"))
-        if self._here is not None and self._here.holds(finding, side):
-            cells.append(Cell("  ← you are here", "focus"))
-        return Row(tuple(cells), target=target)
-
-    def _widths(self, shape: _Shape) -> tuple[int, int]:
-        """Widths of the block and thread columns, from the first members and the last."""
-        sample = [*shape.members[:_SAMPLE], shape.members[-1]]
-        blocks = threads = 0
-        for number in sample:
-            for side in range(shape.sides):
-                where = side_of(self._report.findings[number], side)
-                if where is not None:
-                    block, thread = lane_words(where)
-                    blocks, threads = max(blocks, len(block)), max(threads, len(thread))
-        return blocks, threads
-
-
-def _consequence(group: FindingGroup, finding: Finding) -> Row:
-    words = finding.access or finding.kind.value
-    cells = [Cell("      "), Cell(words, "function")]
-    host = host_words(finding)
-    if host:
-        cells += [Cell("  "), Cell(host, "file")]
-    if finding.reason:
-        cells += [Cell("  "), Cell(finding.reason, "report")]
-    return Row(tuple(cells), target=FindingTarget(Part.CONSEQUENCE, group.id, finding.index))
+    def _note(self, group: FindingGroup, shape: _Shape, first: Finding, line: int) -> Row:
+        words = shape.notes[line]
+        if line == 0 and first.allocation is not None and (name := self.name_of(first)):
+            words = allocation_words(first, name)
+        end = (Cell("report", "muted"),) if line == 0 else ()
+        return Row(
+            (Cell("    "), Cell(words, "report")), end, FindingTarget(Part.NOTE, group.id, first.index, line)
+        )
 
 
 def _notes(finding: Finding) -> tuple[str, ...]:
-    allocation = allocation_line(finding.allocation)
+    allocation = allocation_words(finding)
     return ((allocation,) if allocation else ()) + reason_lines(finding)
-
-
-def _all_api(group: FindingGroup, findings: Sequence[Finding]) -> bool:
-    return all(findings[number].kind is FindingKind.API_ERROR for number in group.folded[:_SAMPLE])
