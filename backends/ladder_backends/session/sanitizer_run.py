@@ -182,6 +182,7 @@ class SanitizerRuns:
         """Show the findings of a run, and go on showing them while they come."""
         ladder, state = self._ladder, self._ladder.state
         state.case_title, state.report, state.selected_finding = opened.title, report.report, None
+        state.report_files = ()
         ladder.jumps.dump, ladder.jumps.recordings = None, ()
         ladder.sources.of_files(opened)
         state.rung = findings_rung().name

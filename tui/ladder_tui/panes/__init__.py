@@ -49,6 +49,7 @@ PANES: dict[str, PaneEntry] = {
     "grid": PaneEntry("Grid", "g", "grid_pane", "GridPane"),
     "console": PaneEntry("Console", "c", "console_pane", "ConsolePane"),
     "program": PaneEntry("Program", "p", "program_pane", "ProgramPane"),
+    "output": PaneEntry("Output", "o", "output_pane", "OutputPane", "out", quiet=True),
 }
 
 

@@ -18,6 +18,7 @@ from ladder_tui.screens.breakpoint_commands import BreakpointCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.run_commands import RunCommands
+from ladder_tui.screens.sanitizer_commands import SanitizerCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell, width_of
@@ -71,7 +72,7 @@ def _asks(debug: DebugState) -> bool:
     return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
-class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands, Screen[None]):
+class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands, SanitizerCommands, Screen[None]):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")
@@ -223,7 +224,7 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         if home.prompt.display:
             home.prompt.close()
             return
-        if isinstance(self.focused, LineView) and self.focused.take_interrupt():
+        if (isinstance(self.focused, LineView) and self.focused.take_interrupt()) or self.interrupts_sanitizer():
             return
         debug, session = home.debug, home.ladder.active
         runs_anew = debug is not None and debug.run is Run.RUNNING and debug.since != self._interrupted_since

@@ -63,12 +63,12 @@ _MACHINE = ("signals", "libraries", "environment")
 HOST: dict[str, Part] = {
     "tiny": Slot(
         ("source", "stack", "variables", "console", "program", "breakpoints", "threads", "disassembly", "registers",
-         "memory", *_MACHINE, "findings", "grid")
+         "memory", "output", *_MACHINE, "findings", "grid")
     ),
     "compact": _rows(
         Slot(("source", "disassembly", "memory"), share=10),
         _columns(Slot(("stack", "threads", "breakpoints")), Slot(("variables", "registers")), share=6),
-        Slot(("console", "program", *_MACHINE, "findings", "grid"), share=4),
+        Slot(("console", "program", "output", *_MACHINE, "findings", "grid"), share=4),
     ),
     "normal": _rows(
         _columns(
@@ -76,7 +76,7 @@ HOST: dict[str, Part] = {
             _rows(Slot(("stack", "threads"), share=2), Slot(("variables", "registers"), share=3), share=2),
             share=5,
         ),
-        Slot((*_TELL, *_MACHINE, "findings", "grid"), share=2),
+        Slot((*_TELL, "output", *_MACHINE, "findings", "grid"), share=2),
     ),
     "wide": _rows(
         _columns(
@@ -87,7 +87,7 @@ HOST: dict[str, Part] = {
         ),
         _columns(
             Slot(("console",), share=4),
-            Slot(("program", *_MACHINE, "findings", "grid"), share=3),
+            Slot(("program", "output", *_MACHINE, "findings", "grid"), share=3),
             Slot(("breakpoints",), share=3),
         ),
     ),
@@ -104,6 +104,7 @@ DEVICE: dict[str, Part] = {
             "stack",
             "console",
             "program",
+            "output",
             "breakpoints",
             "threads",
             "disassembly",
@@ -116,7 +117,7 @@ DEVICE: dict[str, Part] = {
         Slot(("findings", "breakpoints"), share=6),
         Slot(("source", "disassembly", "memory"), share=6),
         _columns(Slot(("variables", "stack", "threads", "registers")), Slot(("grid",)), share=6),
-        Slot(("console", "program", *_MACHINE), share=3),
+        Slot(("console", "program", "output", *_MACHINE), share=3),
     ),
     "normal": _rows(
         _columns(
@@ -128,7 +129,7 @@ DEVICE: dict[str, Part] = {
             ),
             share=4,
         ),
-        Slot((*_TELL, *_MACHINE)),
+        Slot((*_TELL, "output", *_MACHINE)),
     ),
     "wide": _rows(
         _columns(
@@ -138,7 +139,9 @@ DEVICE: dict[str, Part] = {
             share=3,
         ),
         _columns(
-            Slot(("breakpoints",), share=3), Slot(("console",), share=4), Slot(("program", *_MACHINE), share=3)
+            Slot(("breakpoints",), share=3),
+            Slot(("console",), share=4),
+            Slot(("program", "output", *_MACHINE), share=3),
         ),
     ),
 }

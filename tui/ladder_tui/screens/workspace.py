@@ -311,7 +311,7 @@ class Workspace(Commands, Screen[None]):
         """Run the one-second clock while there is something to count, and only then."""
         debug, session = self.debug, self.ladder.active
         counts = debug is not None and debug.run in (Run.RUNNING, Run.STARTING)
-        counts = counts or (session is not None and bool(session.pending()))
+        counts = counts or (session is not None and bool(session.pending())) or self.ladder.state.sanitizer.active
         if counts and self._clock_timer is None:
             self._clock_timer = self.set_interval(1.0, self.tick)
         elif not counts and self._clock_timer is not None:
@@ -321,6 +321,8 @@ class Workspace(Commands, Screen[None]):
     def tick(self) -> None:
         """Write ages and times anew."""
         self.status_bar.update()
+        if self.ladder.state.sanitizer.active and "findings" in self.area.regions:
+            self.panes["findings"].update()
         self._keep_clock()
 
     def _measure(self, debug: DebugState) -> None:
