@@ -17,6 +17,7 @@ from textual import events
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.keys import _character_to_key
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -100,9 +101,10 @@ def is_known(package: Path) -> bool:
 
 
 def keep_escapes(parser: type[XTermParser] = XTermParser) -> None:
-    """Let an Esc live that is read in one piece with the next key, where the two are no letter with Alt.
+    """Let an Esc live that is read in one piece with the next key, or tell of the two as one key with Alt.
 
-    Stock Textual loses it: of Esc and `:`, which an editor's user types in one go, only `:` would come.
+    Stock Textual loses it: of Esc and `:`, which an editor's user types in one go, only `:` would come, and of Esc
+    and `b` only `ctrl+left`. What a key with Alt means, whoever has the keys decides.
 
     Args:
         parser: Turns what the terminal sends into keys.
@@ -112,15 +114,24 @@ def keep_escapes(parser: type[XTermParser] = XTermParser) -> None:
         return
 
     def key_events(self: XTermParser, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        digit = len(sequence) == 2 and sequence[0] == "\x1b" and sequence[1].isdigit()
-        if digit or (alt and not sequence.isalpha()):
+        second = sequence[1] if len(sequence) == 2 and sequence[0] == "\x1b" else ""
+        if second.isdigit() or second == "\t" or (alt and not sequence.isalpha()):
             yield events.Key("escape", "\x1b")
             yield from stock(self, sequence[-1])
+        elif second == "\x7f":
+            yield events.Key("alt+backspace", second)
+        elif second in ("b", "f"):
+            yield events.Key(f"alt+{second}", second)
         else:
             yield from stock(self, sequence, alt)
 
     key_events.keeps_escapes = True  # type: ignore[attr-defined]
     parser._sequence_to_key_events = key_events  # type: ignore[method-assign]
+
+
+def key_of_character(character: str) -> str:
+    """Textual's name of the key that types a character."""
+    return _character_to_key(character)
 
 
 async def act_at_once(view: Widget, key: str) -> bool:

@@ -28,11 +28,11 @@ from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once
 from ladder_tui.actions import ACTIONS, choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
+from ladder_tui.escapes import behind_escape
 from ladder_tui.screens.dialog import Dialog
 from ladder_tui.screens.workspace import Workspace
 from ladder_tui.theme_watch import watch_themes
 from ladder_tui.theming import Depth, Palette, ThemeInvalid, ThemeSource, load_theme, user_theme_dir
-from ladder_tui.widgets.line_editor import EDITOR_KEYS
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.status_bar import PENDING_AFTER
 
@@ -268,15 +268,14 @@ class LadderApp(SparingApp[int]):
 
     async def _escape_first(self, event: events.Key) -> events.Key:
         """A key that comes right behind Esc reads as one with Alt: where that means nothing, both were meant."""
-        view = self.focused
-        typed = event.character is not None and event.character.isprintable()
-        if not (event.key.startswith("alt+") and typed and isinstance(view, LineView)):
+        view, second = self.focused, behind_escape(event)
+        if second is None or not isinstance(view, LineView) or any(event.key in each.bound for each in ACTIONS):
             return event
         if not view.TAKES_TEXT:
             await act_at_once(view, "escape")
-        elif event.key in EDITOR_KEYS or not view.take_escape():
+        elif view.edits(event.key) or not view.take_escape():
             return event
-        return events.Key(event.key.removeprefix("alt+"), event.character)
+        return second
 
     # Work ------------------------------------------------------------------------------------------------------
 
@@ -312,7 +311,7 @@ class LadderApp(SparingApp[int]):
         self.workspace.notice_line.show(Notice(text, severity))
 
     def refuse(self, why: str) -> None:
-        """Say why something does not open: what is typed right behind the key was meant for that, and is no command."""
+        """Say why something does not open; what is typed right behind the key was meant for that: no commands."""
         self.say(why, "warning")
         self.workspace.stray_keys.begin(why)
 

@@ -52,6 +52,10 @@ class ConsoleInput:
         """The part that Tab completes."""
         return self._editor.text[: self._editor.position]
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self._editor.edits(key)
+
     def take(self) -> str:
         """The line to send; the input is empty after."""
         line = self._editor.text

@@ -158,6 +158,10 @@ class ConsolePane(Pane):
 
     # Typing ----------------------------------------------------------------------------------------------------
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self._input.edits(key)
+
     def take_escape(self) -> bool:
         """Leave: what comes behind Esc is typed elsewhere."""
         self.on_key(events.Key("escape", "\x1b"))

@@ -23,6 +23,7 @@ _SIMPLE = {
     "tab": b"\t",
     "shift+tab": b"\x1b[Z",
     "backspace": b"\x7f",
+    "alt+backspace": b"\x1b\x7f",
     "escape": b"\x1b",
     "f1": b"\x1bOP",
     "f2": b"\x1bOQ",

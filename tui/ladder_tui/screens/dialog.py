@@ -8,13 +8,13 @@ beneath.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.await_complete import AwaitComplete
 
 from ladder_tui._textual_compat import was_taken
-from ladder_tui.widgets.line_editor import EDITOR_KEYS
+from ladder_tui.escapes import behind_escape
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -26,13 +26,8 @@ else:
 
 
 class Dialog(_Screen):
-    """Stands before a `Screen` among the bases of a class.
+    """Stands before a `Screen` among the bases of a class."""
 
-    Attributes:
-        TAKES_TEXT: Letters are text, whatever has the focus.
-    """
-
-    TAKES_TEXT: ClassVar[bool] = False
     _early: tuple[events.Key, ...] = ()
     _shown = False
 
@@ -60,14 +55,13 @@ class Dialog(_Screen):
             self.app.post_message(event)
 
     def apart(self, event: events.Key) -> Iterator[events.Key]:
-        """A key that comes right behind Esc reads as one with Alt: where that means nothing, both were meant."""
-        typed = event.character is not None and event.character.isprintable()
-        takes_text = self.TAKES_TEXT or getattr(self.focused, "TAKES_TEXT", False)
-        if event.key.startswith("alt+") and typed and not (takes_text and event.key in EDITOR_KEYS):
-            yield events.Key("escape", "\x1b")
-            yield events.Key(event.key.removeprefix("alt+"), event.character)
-        else:
+        """A key that comes right behind Esc reads as one with Alt: where that edits nothing, both were meant."""
+        second, edits = behind_escape(event), getattr(self.focused, "edits", None)
+        if second is None or (edits is not None and edits(event.key)):
             yield event
+        else:
+            yield events.Key("escape", "\x1b")
+            yield second
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
         """Leave, unless that was done already."""

@@ -168,6 +168,10 @@ class FormBody(Widget, can_focus=True):
         self.cursor = next((index for index, field in enumerate(self.fields) if field.name == name), self.cursor)
         self.refresh()
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self.fields[self.cursor].edits(key)
+
     def press(self, key: str, character: str | None) -> None:
         """A key for the field that has them."""
         if self.fields[self.cursor].press(key, character):
@@ -214,7 +218,6 @@ class FormScreen(Dialog, ModalScreen["FormValues | None"]):
     """
 
     ALLOW_SELECT = False
-    TAKES_TEXT = True
     DEFAULT_CSS = "FormScreen { align: center middle; background: $background 50%; }"
 
     def __init__(

@@ -71,6 +71,10 @@ class SourceRows(LineView):
             return f"no source file matches {self.editor.text!r}; Esc shows all"
         return self.status or "no source files are known"
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self.editor.edits(key)
+
     def on_key(self, event: events.Key) -> None:
         """Move, choose, or edit what is looked for; Esc goes further where there is nothing to clear."""
         moves = {"up": -1, "down": 1, "pageup": 1 - self.body_height, "pagedown": self.body_height - 1}

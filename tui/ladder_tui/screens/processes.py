@@ -136,6 +136,10 @@ class ProcessRows(LineView):
 
     # Keys ------------------------------------------------------------------------------------------------------
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self._editor.edits(key)
+
     def on_key(self, event: events.Key) -> None:
         """Move, choose, sort, or edit what filters; Esc and Ctrl-C go further where there is nothing to clear."""
         self.pressed()

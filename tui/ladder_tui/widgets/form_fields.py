@@ -36,6 +36,10 @@ class Field(abc.ABC):
     def press(self, key: str, character: str | None) -> bool:
         """Take a key by its Textual name; False where it means nothing here."""
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the text of the field, as it stands now."""
+        return False
+
     def paste(self, text: str) -> bool:
         """Take pasted text, one line; False where it takes none."""
         return False
@@ -82,6 +86,10 @@ class TextField(Field):
     def press(self, key: str, character: str | None) -> bool:
         """Edit."""
         return self._editor.press(key, character)
+
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self._editor.edits(key)
 
     def paste(self, text: str) -> bool:
         """Insert."""

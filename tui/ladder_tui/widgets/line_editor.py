@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 
 _WORD_BEFORE = re.compile(r"\w+\W*$|\W+$")
@@ -46,6 +47,15 @@ class LineEditor:
             self.insert(character)
             return True
         return False
+
+    def edits(self, key: str) -> bool:
+        """Whether a key of an editor would change the text or move the cursor now."""
+        edit = _KEYS.get(key)
+        if edit is None:
+            return False
+        trial = copy.copy(self)
+        edit(trial)
+        return (trial.text, trial.position) != (self.text, self.position)
 
     def _left(self) -> None:
         self.position = max(0, self.position - 1)

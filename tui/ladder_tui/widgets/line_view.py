@@ -169,6 +169,10 @@ class LineView(Widget, can_focus=True):
         target = cell.target if cell is not None and cell.target is not None else row.target
         return Hit(index, target, column)
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the text that is typed here, as it stands now."""
+        return False
+
     def take_escape(self) -> bool:
         """Take an Esc that was read in one piece with the next key; False where the two mean one key here."""
         return False

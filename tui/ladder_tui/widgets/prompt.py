@@ -91,6 +91,10 @@ class Prompt(LineView):
             self.screen.set_focus(self._back, scroll_visible=False)
         self._back = None
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the line, as it stands now."""
+        return self._editor.edits(key)
+
     def take_escape(self) -> bool:
         """Leave: what comes behind Esc is typed elsewhere."""
         self.on_key(events.Key("escape", "\x1b"))
