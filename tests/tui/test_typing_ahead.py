@@ -55,7 +55,7 @@ async def test_esc_right_before_a_letter_cancels(segfault: Any, show: Any, opens
 
 async def test_an_editors_key_with_alt_stays_one_where_text_is_typed(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
-        await view.press("B", "x")
+        await view.press("B", "tab", "x")
         view.app.post_message(alt("b"))
         await view.settle()
         assert isinstance(view.app.screen, FormScreen)
