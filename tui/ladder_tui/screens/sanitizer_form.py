@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from ladder_backends.paths import typed_path
 from ladder_backends.sanitizer.installed import TOOLS
 from ladder_backends.sanitizer.plan import Plan
-from ladder_backends.sanitizer.presets import PRESETS, SWITCHES
+from ladder_backends.sanitizer.presets import PRESETS, SWITCHES, Switch
 from ladder_backends.session.launch_words import environment_words, read_environment
 from ladder_tui.screens.form import FormScreen, FormValues
 from ladder_tui.screens.run_settings import SettingInvalid
 from ladder_tui.widgets.form_fields import Field, Select, TextField, Toggle
+from ladder_tui.widgets.row import Cell, cut, width_of
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
@@ -30,11 +31,26 @@ _LONGEST = 1e7
 
 
 class SwitchField(Toggle):
-    """A help that a preset turns too."""
+    """A help that a preset turns too; what it sets stands beside it, its price below the form.
+
+    Args:
+        switch: The help.
+        on: Whether it is on at first.
+        missing: Why it would be left out, or an empty string.
+    """
+
+    def __init__(self, switch: Switch, on: bool, missing: str) -> None:
+        super().__init__(f"switch-{switch.id}", switch.label, on, note=missing or switch.price)
+        self._does = switch.does
 
     def turn(self, on: bool) -> None:
         """Put it on or off."""
         self._on = on
+
+    def cells(self, room: int, focused: bool) -> list[Cell]:
+        """The box, and what it sets."""
+        box = super().cells(room, focused)
+        return [*box, Cell(cut(f"  {self._does}", max(0, room - width_of(box))), "muted")]
 
 
 class PresetField(Select):
@@ -68,10 +84,7 @@ def sanitizer_form(plan: Plan | None, palette: Palette, known: Callable[[str], b
     base = plan or Plan(Path())
     switches = {
         one.id: SwitchField(
-            f"switch-{one.id}",
-            one.label,
-            base.is_on(one.id),
-            note=f"{one.does}: {one.price}" if _is_known(one.does, known) else f"{one.does}: not in this version",
+            one, base.is_on(one.id), "" if _is_known(one.does, known) else f"not in version {version}"
         )
         for one in SWITCHES.values()
     }
@@ -125,7 +138,7 @@ def sanitizer_form(plan: Plan | None, palette: Palette, known: Callable[[str], b
         "Check with the sanitizer",
         fields,
         palette,
-        why=f"compute-sanitizer {version}; Space turns, what a help costs is said below",
+        why=f"compute-sanitizer {version}; what a help costs is said below",
         check=lambda values: _complaint(values, base),
     )
 
