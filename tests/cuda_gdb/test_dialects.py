@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from ladder_backends.cuda_gdb.focus import FOCUS_QUERY, focus_of, switch_command
+from ladder_backends.cuda_gdb.focus import FOCUS_QUERY, cluster_dim_of, focus_of, switch_command
 from ladder_backends.cuda_gdb.opening import tell_story
-from ladder_backends.cuda_gdb.tables import blocks_of, function_of, kernels_of, lanes_of, thread_runs, warps_of
+from ladder_backends.cuda_gdb.tables import (
+    arguments_of,
+    blocks_of,
+    function_of,
+    kernels_of,
+    lanes_of,
+    thread_runs,
+    warps_of,
+)
 from ladder_backends.cuda_gdb.type_names import plain_type
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import ResultRecord, Value
@@ -37,8 +45,9 @@ def test_focus_of_a_cluster() -> None:
         'clusterDim="(4,1,1)",blockIdx="(0,0,0)",threadIdx="(0,0,0)"}'
     )
     assert focus_of(results(answer)) == Focus.of(
-        kernel=0, grid=6, block=(0, 0, 0), thread=(0, 0, 0), device=0, sm=0, warp=3, lane=0
+        kernel=0, grid=6, cluster=(0, 0, 0), block=(0, 0, 0), thread=(0, 0, 0), device=0, sm=0, warp=3, lane=0
     )
+    assert cluster_dim_of(results(answer)) == (4, 1, 1)
 
 
 def test_focus_of_12_4() -> None:
@@ -188,3 +197,26 @@ def test_stories() -> None:
     assert tell_story(thirteen[:2]).description == "Warp Misaligned Address"
     assert tell_story(["Assertion failed."]).description == "device assertion failed"
     assert not tell_story(["Opening GPU coredump: x"]).fault
+
+
+@pytest.mark.parametrize(
+    ("invocation", "name", "arguments"),
+    [
+        (
+            'vadd(,args=[{name="a",value="0x7f (x)"},{name="n",value="1000"}])',
+            "vadd",
+            (("a", "0x7f (x)"), ("n", "1000")),
+        ),
+        ("vadd(a=0x7f, n=1000)", "vadd", (("a", "0x7f"), ("n", "1000"))),
+        (
+            'ns::add<f(int), 3>(s={1, 2}, c="a,b")',
+            "ns::add<f(int), 3>",
+            (("s", "{1, 2}"), ("c", '"a,b"')),
+        ),
+        ("spin()", "spin", ()),
+        ("spin", "spin", ()),
+        ("spin(,args=[{name=", "spin", ()),
+    ],
+)
+def test_launch_parameters(invocation: str, name: str, arguments: tuple[tuple[str, str], ...]) -> None:
+    assert (function_of(invocation), arguments_of(invocation)) == (name, arguments)

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 
 from ladder_backends.mi.records import Value
-from ladder_backends.model.focus import Coordinate, Focus, FocusLevel, format_coordinate, parse_dim3
+from ladder_backends.model.focus import Coordinate, Dim3, Focus, FocusLevel, format_coordinate, parse_dim3
 
 FOCUS_SCHEMA = (
     FocusLevel("kernel"),
     FocusLevel("grid"),
+    FocusLevel("cluster", is_dim3=True),
     FocusLevel("block", is_dim3=True),
     FocusLevel("thread", is_dim3=True),
     FocusLevel("device", physical=True),
@@ -18,14 +19,18 @@ FOCUS_SCHEMA = (
     FocusLevel("warp", physical=True),
     FocusLevel("lane", physical=True),
 )
-"""Logical levels, then physical ones; the engine lets physical ones win where both are given."""
+"""Logical levels, then physical ones; the engine lets physical ones win where both are given.
 
-# What is left out of the query comes back as "invalid" or (0,0,0), so every word is named.
-FOCUS_QUERY = "-cuda-focus-query " + " ".join(level.name for level in FOCUS_SCHEMA)
+Only kernels that were launched in clusters have a cluster.
+"""
 
-_ANSWER_NAMES = {"block": "blockIdx", "thread": "threadIdx"}
+# What is left out of the query comes back as "invalid" or (0,0,0), so every word is named; but for the cluster,
+# which older engines do not know and newer ones tell unasked where there is one.
+FOCUS_QUERY = "-cuda-focus-query " + " ".join(level.name for level in FOCUS_SCHEMA if level.name != "cluster")
+
+_ANSWER_NAMES = {"cluster": "clusterIdx", "block": "blockIdx", "thread": "threadIdx"}
 _DIM3_LEVELS = frozenset(level.name for level in FOCUS_SCHEMA if level.is_dim3)
-_WORDS = re.compile(r"\b(kernel|grid|block|thread|device|sm|warp|lane)\s+(\(\d+,\s*\d+,\s*\d+\)|\d+)")
+_WORDS = re.compile(r"\b(kernel|grid|cluster|block|thread|device|sm|warp|lane)\s+(\(\d+,\s*\d+,\s*\d+\)|\d+)")
 
 
 def focus_of(results: Mapping[str, Value]) -> Focus | None:
@@ -56,10 +61,33 @@ def switch_command(asked: Focus) -> str:
     names = [name for name in _names() if name in asked]
     if "block" in names or "thread" in names:
         names = [name for name in names if name in ("kernel", "grid", "block", "thread")]
+    elif "cluster" in names:
+        names = [name for name in names if name in ("kernel", "grid", "cluster")]
     # A kernel number names the grid already, and the engine wants one of the two.
     if "kernel" in names and "grid" in names:
         names.remove("grid")
     return "-cuda-focus-switch " + " ".join(f"{name} {format_coordinate(asked[name])}" for name in names)
+
+
+def host_focus(thread: int | None) -> Focus | None:
+    """The focus of an engine that stands in a thread of the host."""
+    return Focus.of(thread=thread) if thread is not None else None
+
+
+def is_lane(focus: Focus | None) -> bool:
+    """Whether a focus is on a device rather than in a thread of the host."""
+    return focus is not None and "block" in focus
+
+
+def cluster_dim_of(results: Mapping[str, Value]) -> Dim3 | None:
+    """Blocks of a cluster in each direction, where an answer or a stop tells them; else None."""
+    told = results.get("CudaFocus")
+    text = told.get("clusterDim") if isinstance(told, dict) else None
+    try:
+        dim = parse_dim3(text) if isinstance(text, str) else (0, 0, 0)
+    except ValueError:
+        return None
+    return dim if all(dim) and dim != (1, 1, 1) else None
 
 
 def _names() -> tuple[str, ...]:

@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ladder_backends.errors import MalformedRecord
+from ladder_backends.gdb.translation import arguments_of as _arguments
 from ladder_backends.gdb.translation import number_of, rows_of, text_of
-from ladder_backends.mi.records import Value
+from ladder_backends.mi.parse import parse
+from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.model.grid import LANES, BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp, delinear, linear
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.text import clean_line
 
+_LIVE_ARGUMENTS = "(,args=["
 _NO_EXCEPTION = frozenset({"", "None", "No Exception"})
 
 
@@ -42,12 +47,15 @@ def kernels_of(results: Mapping[str, Value], provenance: Provenance) -> tuple[Ke
         number = number_of(row.get("kernel"))
         if number is None:
             continue
+        told = row.get("invocation")
+        invocation = told if isinstance(told, str) else ""
         kernels.append(
             Kernel(
                 number=number,
                 grid=number_of(row.get("grid")) or 0,
                 device=number_of(row.get("device")) or 0,
-                name=function_of(text_of(row.get("invocation"))),
+                name=function_of(invocation),
+                arguments=arguments_of(invocation),
                 grid_dim=dim3_of(row.get("gridDim")) or (0, 0, 0),
                 block_dim=dim3_of(row.get("blockDim")) or (0, 0, 0),
                 status=text_of(row.get("status")),
@@ -58,7 +66,35 @@ def kernels_of(results: Mapping[str, Value], provenance: Provenance) -> tuple[Ke
 
 
 def function_of(invocation: str) -> str:
-    """The function in an invocation such as `ns::add<float>(a=0x7f.., n=3)`, without its arguments."""
+    """The function in an invocation such as `ns::add<float>(a=0x7f.., n=3)`, clean, without its arguments."""
+    if _LIVE_ARGUMENTS in invocation:
+        return clean_line(invocation.split(_LIVE_ARGUMENTS, 1)[0])
+    start = _arguments_at(invocation)
+    return clean_line(invocation[:start] if start is not None else invocation.split("(", 1)[0])
+
+
+def arguments_of(invocation: str) -> tuple[tuple[str, str], ...]:
+    """Names and values a kernel was launched with; none where the engine does not know them.
+
+    A dump tells `add(a=0x7f.., n=3)`. Of a kernel on the device the argument list is a piece of a record that the
+    engine has put in the place of its text: `add(,args=[{name="a",value="0x7f.."},...])`.
+    """
+    if _LIVE_ARGUMENTS in invocation:
+        piece = invocation[invocation.index(_LIVE_ARGUMENTS) + 1 :].rpartition(")")[0]
+        try:
+            record = parse(f"^done{piece}".encode("utf-8", "surrogateescape"))
+        except MalformedRecord:
+            return ()
+        return _arguments(record.results) if isinstance(record, ResultRecord) else ()
+    start = _arguments_at(invocation)
+    if start is None:
+        return ()
+    pairs = (part.partition("=") for part in _split_arguments(invocation[start + 1 : -1]))
+    return tuple((clean_line(name.strip()), clean_line(value)) for name, equals, value in pairs if equals)
+
+
+def _arguments_at(invocation: str) -> int | None:
+    """Where the parenthesis opens that the last one closes."""
     depth = 0
     for index in range(len(invocation) - 1, -1, -1):
         if invocation[index] == ")":
@@ -66,8 +102,26 @@ def function_of(invocation: str) -> str:
         elif invocation[index] == "(":
             depth -= 1
             if depth == 0:
-                return invocation[:index]
-    return invocation.split("(", 1)[0] if depth else invocation
+                return index if invocation.endswith(")") else None
+    return None
+
+
+def _split_arguments(text: str) -> Iterator[str]:
+    depth, quoted, begin = 0, False, 0
+    for index, character in enumerate(text):
+        if character == '"' and text[index - 1 : index] != "\\":
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "({[<":
+            depth += 1
+        elif character in ")}]>":
+            depth -= 1
+        elif character == "," and depth == 0:
+            yield text[begin:index]
+            begin = index + 1
+    if text[begin:].strip():
+        yield text[begin:]
 
 
 def blocks_of(results: Mapping[str, Value], kernel: int) -> tuple[BlockRange, ...]:

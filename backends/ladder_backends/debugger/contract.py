@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from ladder_backends.debugger.facets import (
         Build,
         Code,
+        DeviceStops,
         Firewall,
+        GpuDumps,
         Libraries,
         Memory,
         Process,
@@ -123,7 +125,8 @@ class Debugger(abc.ABC):
         missing_program: Which program an opened core needs and was not found, in few words, or an empty string.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
         threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall,
-            python: Facets; None where the engine or its target has no such thing. Valid once opened.
+            python, device_stops, gpu_dumps: Facets; None where the engine or its target has no such thing. Valid
+            once opened; on an engine of a GPU some differ with where it stands, in a lane or on the host.
     """
 
     name: ClassVar[str]
@@ -151,6 +154,8 @@ class Debugger(abc.ABC):
     build: Build | None = None
     firewall: Firewall | None = None
     python: PythonTarget | None = None
+    device_stops: DeviceStops | None = None
+    gpu_dumps: GpuDumps | None = None
 
     @classmethod
     @abc.abstractmethod

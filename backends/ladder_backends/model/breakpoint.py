@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from ladder_backends.model.focus import Dim3
 from ladder_backends.model.frame import Place
 
 
@@ -60,6 +61,8 @@ class BreakpointIntent:
         thread: The engine's number of the only thread it is for, or None.
         anchor: The text of the line it is on; None where it is on none, or the source is not here.
         scope: For a watch, the function in which it was set.
+        block: On a GPU, the only block of the grid it is for, or None.
+        lane: On a GPU, the only thread of a block it is for, or None.
     """
 
     id: int
@@ -75,6 +78,8 @@ class BreakpointIntent:
     thread: int | None = None
     anchor: SourceAnchor | None = None
     scope: str = ""
+    block: Dim3 | None = None
+    lane: Dim3 | None = None
 
 
 class BindingState(enum.StrEnum):

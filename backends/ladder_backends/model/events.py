@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ladder_backends.model.breakpoint import BreakpointBinding
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.frame import Frame
+from ladder_backends.model.frame import Frame, Place
 from ladder_backends.model.variable import Variable
 
 
@@ -37,6 +37,7 @@ class TargetStopped:
         at: `time.monotonic()` when the record was read.
         fault: The stop is a signal or exception rather than a step or breakpoint.
         returned: What a function returned that was run to its end, or None.
+        origin: Where the fault was raised, as the engine told; the frame may stand past it. None elsewhere.
     """
 
     reason: str
@@ -46,6 +47,7 @@ class TargetStopped:
     at: float
     fault: bool = False
     returned: Variable | None = None
+    origin: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Focus: the place in the machine that an engine answers for.
 
-Each dialect has its own levels. gdb has `thread`; cuda-gdb has `kernel, grid, block, thread` (logical) and
-`device, sm, warp, lane` (physical); rocgdb has `wave, lane`. A `Focus` holds any of them by name, so that panes
-need not know the dialect.
+Each dialect has its own levels. gdb has `thread`; cuda-gdb has `kernel, grid, cluster, block, thread` (logical) and
+`device, sm, warp, lane` (physical), and `thread` as a number where it stands in a thread of the host; rocgdb has
+`wave, lane`. A `Focus` holds any of them by name, so that panes need not know the dialect.
 """
 
 from __future__ import annotations

@@ -40,6 +40,8 @@ class Kernel:
         grid_dim: Blocks in each direction.
         block_dim: Threads of a block in each direction.
         status: The engine's word: Active, Pending, Terminated...
+        arguments: Names and values the kernel was launched with, as far as the engine told.
+        cluster_dim: Blocks of a cluster in each direction, or None where it was not told or there are none.
     """
 
     number: int
@@ -50,6 +52,8 @@ class Kernel:
     block_dim: Dim3
     status: str
     provenance: Provenance = Provenance.ENGINE
+    arguments: tuple[tuple[str, str], ...] = ()
+    cluster_dim: Dim3 | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,3 +13,9 @@ RECORDED_EXIT = "recorded-exit"
 
 PROCESS_ENDED = "process-ended"
 """One process of several has ended; the others stand."""
+
+KERNEL_ENTRY = "kernel-entry"
+"""A kernel was launched: it stands on its first instruction."""
+
+API_FAILURE = "api-failure"
+"""A call of the GPU's driver has failed."""

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ladder_backends.model.breakpoint import BreakpointIntent, BreakpointKind, SourceAnchor
+from ladder_backends.model.focus import Dim3
 from ladder_backends.session.program_file import ProgramFile
 from ladder_backends.text import clean_line
 
@@ -79,7 +80,7 @@ class IntentStore:
     def news(self) -> tuple[list[BreakpointIntent], set[IntentKey]]:
         """What others have added or changed since the last look, and the keys of what they have taken away.
 
-        Others are sessions of the same program on other rungs, and other consoles. Ids are not those of this session.
+        Others are sessions of the program on other rungs, and other consoles. Ids are not those of this session.
         """
         intents = self._read()
         if intents is None:
@@ -119,8 +120,9 @@ class IntentStore:
 
 
 def key_of(intent: BreakpointIntent) -> IntentKey:
-    """What makes two intents one: kind, place, condition, thread and message."""
-    return (intent.kind, intent.location, intent.condition, intent.thread, intent.log)
+    """What makes two intents one: kind, place, condition, thread or lane, and message."""
+    who = (intent.thread, intent.block, intent.lane)
+    return (intent.kind, intent.location, intent.condition, *who, intent.log)
 
 
 def _merged(
@@ -155,6 +157,8 @@ def _rows(intents: Iterable[BreakpointIntent]) -> dict[IntentKey, _Row]:
             "commands": list(intent.commands),
             "thread": intent.thread,
             "scope": intent.scope,
+            "block": list(intent.block) if intent.block else None,
+            "lane": list(intent.lane) if intent.lane else None,
             "anchor": {name: getattr(anchor, name) for name in SourceAnchor.__slots__} if anchor else None,
         }
         kept.setdefault(key_of(intent), row)
@@ -195,7 +199,15 @@ def _intent(row: _Row, number: int) -> BreakpointIntent | None:
         thread=thread if type(thread) is int and thread > 0 else None,
         anchor=_anchor(row.get("anchor")),
         scope=_text(row.get("scope")),
+        block=_dim3(row.get("block")),
+        lane=_dim3(row.get("lane")),
     )
+
+
+def _dim3(told: object) -> Dim3 | None:
+    if not isinstance(told, list) or len(told) != 3 or any(type(one) is not int or one < 0 for one in told):
+        return None
+    return told[0], told[1], told[2]
 
 
 def _anchor(told: object) -> SourceAnchor | None:

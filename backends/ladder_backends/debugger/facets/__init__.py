@@ -13,7 +13,9 @@ from ladder_backends.exports import on_demand
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets.build import Build
     from ladder_backends.debugger.facets.code import Code
+    from ladder_backends.debugger.facets.device_stops import ApiFailures, DeviceStops, LaunchStops
     from ladder_backends.debugger.facets.firewall import Firewall
+    from ladder_backends.debugger.facets.gpu_dumps import GpuDumps
     from ladder_backends.debugger.facets.libraries import Libraries
     from ladder_backends.debugger.facets.memory import Memory
     from ladder_backends.debugger.facets.process import Process
@@ -28,7 +30,9 @@ else:
         __name__,
         build="Build",
         code="Code",
+        device_stops="ApiFailures DeviceStops LaunchStops",
         firewall="Firewall",
+        gpu_dumps="GpuDumps",
         libraries="Libraries",
         memory="Memory",
         process="Process",
@@ -41,9 +45,13 @@ else:
     )
 
 __all__ = [
+    "ApiFailures",
     "Build",
     "Code",
+    "DeviceStops",
     "Firewall",
+    "GpuDumps",
+    "LaunchStops",
     "Libraries",
     "Memory",
     "Process",
