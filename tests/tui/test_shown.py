@@ -88,7 +88,7 @@ class Composer:
 
     def __init__(self, seed: int, size: Size) -> None:
         self.random = random.Random(seed)
-        self.dirty: list[tuple[int, int]] = []
+        self.dirty: list[tuple[int, int, int]] = []
         self.resize(size)
 
     def resize(self, size: Size) -> None:
@@ -115,10 +115,13 @@ class Composer:
             if draw.random() < 0.5:
                 middle = self.strip(min(2, width - at))
                 new = Strip.join([old.crop(0, at), middle, old.crop(at + middle.cell_length, width)])
+                # What is cut in two is blank on both sides.
+                span = (max(0, at - 1), min(width, at + middle.cell_length + 1))
             else:
-                new = self.strip(width)
+                new, span = self.strip(width), (0, width)
             self.lines[y][index] = Strip(list(new), width)
-            self.dirty.append((y, index))
+            left = self.cuts[y][index]
+            self.dirty.append((y, left + span[0], left + span[1]))
 
     def partial(self) -> ChopsUpdate:
         self.dirty = []
@@ -126,8 +129,7 @@ class Composer:
         chops: list[dict[int, Strip | None]] = []
         for y, line in enumerate(self.lines):
             chops.append(dict(zip(self.cuts[y][:-1], line, strict=True)))
-        spans = sorted({(y, self.cuts[y][index], self.cuts[y][index + 1]) for y, index in self.dirty})
-        return ChopsUpdate(chops, spans, [cuts[1:] for cuts in self.cuts])
+        return ChopsUpdate(chops, sorted(self.dirty), [cuts[1:] for cuts in self.cuts])
 
     def full(self) -> LayoutUpdate:
         return LayoutUpdate([list(line) for line in self.lines], self.size.region)
@@ -188,6 +190,24 @@ def test_what_is_sent_is_what_differs(before: str, after: str, sent: str) -> Non
     size = Size(update.region.width, 1)
     shown.difference(update, console, size)
     assert shown.difference(line_of(after), console, size) == sent
+
+
+@pytest.mark.parametrize(
+    ("dirty", "sent", "then"),
+    [
+        # Of the other half nobody knows what a terminal makes: it is blanked, and sent again when it is composed.
+        ((None, "Ycd"), "\x1b[1;3H Y", "\x1b[1;3HX"),
+        (("abX", None), "\x1b[1;4H \x1b[3GX", "\x1b[1;4HY"),
+        (("abX", "Ycd"), "\x1b[1;4H \x1b[3GXY", ""),
+    ],
+)
+def test_half_of_a_wide_character_takes_the_other_half_along(dirty: Any, sent: str, then: str) -> None:
+    shown, console, size = Shown(), Console(color_system="truecolor", force_terminal=True), Size(6, 1)
+    shown.difference(line_of("ab名cd"), console, size)
+    strips = [text and Strip([Segment(text)]) for text in dirty]
+    update = ChopsUpdate([dict(zip((0, 3), strips, strict=True))], [(0, 0, 6)], [[3, 6]])
+    assert shown.difference(update, console, size) == sent
+    assert shown.difference(line_of("abX", "Ycd"), console, size) == then
 
 
 def test_what_cannot_be_drawn_is_not_taken_for_shown() -> None:
@@ -326,9 +346,16 @@ async def test_a_key_costs_about_what_it_changes(segfault: Any, wired: Any) -> N
 
 async def test_what_is_painted_as_it_stands_costs_nothing(segfault: Any, wired: Any) -> None:
     async with wired(segfault, (80, 24)) as one:
-        for doing in (one.app.screen.refresh, lambda: one.app.screen.refresh(layout=True), one.app.workspace.apply):
+        screen = one.app.workspace
+        again: list[Callable[[], Any]] = [
+            screen.refresh,
+            lambda: screen.refresh(layout=True),
+            lambda: [pane.refresh() for pane in screen.panes.values()],
+            lambda: screen.apply(STOP),
+        ]
+        for doing in again:
             sent = one.emulator.fed
-            doing(STOP) if doing == one.app.workspace.apply else doing()
+            doing()
             await one.view.settle()
             assert one.emulator.fed == sent
 

@@ -269,9 +269,8 @@ class Shown:
                 stop = differs.find(0, after)
                 stop = len(found) if stop < 0 else stop
                 after = differs.find(1, stop)
-            while start and (found[start] == "" or old[start] == ""):
-                start -= 1
-            while stop < len(found) and (found[stop] == "" or old[stop] == ""):
+            # A wide character and what it covers differ together, or it alone.
+            if stop < len(found) and found[stop] == "":
                 stop += 1
             _write_run(pen, y, left, (start, stop), cells)
             start = differs.find(1, stop)
