@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from ladder_backends.errors import LadderError
@@ -40,7 +39,7 @@ class Demo:
     @property
     def path(self) -> Path:
         """The shipped file on this machine."""
-        return Path(str(files("ladder_demos").joinpath(self.file)))
+        return Path(__file__).parent / self.file
 
 
 DEMOS: tuple[Demo, ...] = (

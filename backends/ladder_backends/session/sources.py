@@ -24,10 +24,13 @@ MOST_CHARACTERS = 4_000
 _MOST_CANDIDATES = 20
 _COPY_SLACK = 2.0  # seconds: files that were copied or checked out together differ by less
 _INTERMEDIATE = frozenset({".ttgir", ".ttir", ".llir", ".ptx", ".mlir", ".ll", ".gpu", ".stub.c"})
-_SOURCE_SUFFIXES = re.compile(
-    r"\.(?:c|cc|cpp|cxx|c\+\+|h|hh|hpp|hxx|inl|inc|cuh?|hip|rs|pyx?|go|f|f90|f95|s|asm|zig|d|mm?|swift|nim|ad[abs]|ptx|jl)",
-    re.IGNORECASE,
-)
+# fmt: off
+_SOURCE_SUFFIXES = frozenset({
+    ".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".cu", ".cuh", ".hip",
+    ".rs", ".py", ".pyx", ".go", ".f", ".f90", ".f95", ".s", ".asm", ".zig", ".d", ".m", ".mm", ".swift",
+    ".nim", ".ada", ".adb", ".ads", ".ptx", ".jl",
+})
+# fmt: on
 _NAMELESS = re.compile(r"<[^/]*>$")
 _NAME_ITS_FOLDER = "add its folder to source_roots in the file that `ladder-tui config path` names"
 
@@ -101,7 +104,7 @@ class SourceFinder:
     async def files(self) -> tuple[Path, ...]:
         """The files below the source roots that look like sources."""
         found = await asyncio.to_thread(self._index.files)
-        return tuple(path for path in found if _SOURCE_SUFFIXES.fullmatch(path.suffix))
+        return tuple(path for path in found if path.suffix.lower() in _SOURCE_SUFFIXES)
 
     def choose(self, file: str, path: Path) -> None:
         """Take the user's answer to an ambiguous or missing name."""

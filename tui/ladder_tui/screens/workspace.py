@@ -90,12 +90,12 @@ class Workspace(Commands, Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The bars and the area; panes are made when the layout first shows them."""
-        yield self.rung_bar
-        yield self.area
-        yield self.status_bar
-        yield self.notice_line
-        yield self.prompt
-        yield self.too_small
+        if not self.starts_covered:
+            yield from self._parts
+
+    @property
+    def _parts(self) -> tuple[LineView | PaneArea, ...]:
+        return self.rung_bar, self.area, self.status_bar, self.notice_line, self.prompt, self.too_small
 
     @property
     def ladder_app(self) -> LadderApp:
@@ -141,6 +141,8 @@ class Workspace(Commands, Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Build what was not built under another screen."""
+        if not self.area.is_attached and not self.starts_covered:
+            self.mount(*self._parts)
         if not self.panes:
             self.arrange_panes()
 
