@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ladder_backends.case import Opened
-from ladder_backends.errors import EngineMissing, TargetInvalid
+from ladder_backends.errors import CaseInvalid, EngineMissing, TargetInvalid
 from ladder_backends.sanitizer import exit_code
 from ladder_backends.sanitizer.ending import End
 from ladder_backends.sanitizer.plan import Plan
@@ -160,3 +160,35 @@ async def test_bad_plans_change_nothing(
         await ladder.sanitizer.start(Plan(greeter))
     assert ladder.state.report is None
     assert ladder.sanitizer.state.phase is RunPhase.NONE
+
+
+async def test_a_kept_run_is_opened_again(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, tmp_path: Path, vector_add: Opened
+) -> None:
+    stand_in(
+        memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump},
+        initcheck={"log": logs / "initcheck-uninit.log"},
+    )
+    plan = Plan(greeter, ("--flag",), tools=("memcheck", "initcheck"), timeout=100.0)
+    await run(ladder, plan, tmp_path / "kept")
+    found = ladder.state.report
+    assert found is not None
+    again = Ladder()
+    await again.open_files((tmp_path / "kept",))
+    assert again.state.report is not None
+    assert again.state.report.findings == found.findings
+    assert (again.state.report.ran, again.state.report.complete) == (True, True)
+    assert again.jumps.dump is not None
+    assert again.sanitizer.state.plan == plan
+    await again.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"format": 1, "kind": "sanitizer-run", "runs": [{"log": "../x"}]}']
+)
+async def test_a_damaged_run_is_refused(ladder: Ladder, tmp_path: Path, text: str) -> None:
+    (tmp_path / "x").write_text("========= COMPUTE-SANITIZER\n")
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/plan.json").write_text(text)
+    with pytest.raises(CaseInvalid, match="cannot be opened"):
+        await ladder.open_files((tmp_path / "run",))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.case.packing import Broken, packing_of, unpacked_head
+from ladder_backends.case.run_folder import is_run
 from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, PT_INTERP
 from ladder_backends.text import clean_line
 
@@ -42,6 +43,7 @@ class FileKind(enum.StrEnum):
     SCRIPT = "script"
     RECORDING = "recording"
     SOURCE = "source file"
+    RUN = "run of the sanitizer"
     UNKNOWN = "unknown"
 
     @property
@@ -75,6 +77,8 @@ def classify(path: Path) -> Classified:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
+            if is_run(path):
+                return Classified(path, FileKind.RUN)
             return Classified(path, FileKind.UNKNOWN, why="is a folder")
         if not stat.S_ISREG(mode):
             return Classified(path, FileKind.UNKNOWN, why="is no regular file")

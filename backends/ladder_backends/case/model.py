@@ -17,6 +17,10 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ladder_backends.case.run_folder import KeptRun
 
 FORMAT = 1
 TABLE = "case.json"
@@ -122,6 +126,7 @@ class Opened:
         recordings: Recordings of engines.
         sources: Source files.
         notes: One line each for what was ignored and why.
+        run: A run of the sanitizer that the reports are of, or None.
     """
 
     title: str = ""
@@ -133,3 +138,4 @@ class Opened:
     recordings: tuple[Path, ...] = ()
     sources: tuple[SourcePart, ...] = ()
     notes: tuple[str, ...] = ()
+    run: KeptRun | None = None

@@ -8,6 +8,7 @@ from pathlib import Path
 from ladder_backends.case.classify import Classified, FileKind, classify
 from ladder_backends.case.model import Case, Opened, Part, Role, SourcePart
 from ladder_backends.case.reader import read_case
+from ladder_backends.case.run_folder import read_run
 from ladder_backends.case.unpack import unpack_file, unpack_part
 from ladder_backends.errors import LadderError, TargetInvalid
 from ladder_backends.text import clean_line
@@ -43,7 +44,7 @@ def refuse_unknown(paths: Sequence[Path]) -> list[Classified]:
     for one in found:
         if one.kind is FileKind.UNKNOWN:
             raise TargetInvalid(f"{clean_line(str(one.path))} cannot be opened", f"it {one.why}")
-    for kind in (FileKind.GPU_DUMP, FileKind.CORE, FileKind.EXECUTABLE):
+    for kind in (FileKind.GPU_DUMP, FileKind.CORE, FileKind.EXECUTABLE, FileKind.RUN):
         _at_most_one(found, kind)
     return found
 
@@ -98,6 +99,20 @@ def _take_part(opened: Opened, case: Case, part: Part) -> None:
             opened.sources += (SourcePart(file, part.path),)
 
 
+def _take_run(opened: Opened, folder: Path) -> None:
+    run = read_run(folder)
+    opened.run = run
+    opened.reports += tuple(tool.report for tool in run.tools)
+    if run.dumps:
+        opened.dump = plain_file(classify(run.dumps[0]))
+    if run.program is not None and classify(run.program).kind is FileKind.EXECUTABLE:
+        # An interpreter holds nothing of what it ran.
+        opened.executable = None if run.program.name.startswith(("python", "torchrun")) else run.program
+    opened.title = clean_line(
+        " · ".join(filter(None, (run.program.name if run.program else "", *(tool.tool for tool in run.tools))))
+    )
+
+
 def _take(opened: Opened, one: Classified) -> None:
     """Take a file named on its own; it stands in for the same part of a case."""
     match one.kind:
@@ -113,5 +128,7 @@ def _take(opened: Opened, one: Classified) -> None:
             opened.core = plain_file(one)
         case FileKind.EXECUTABLE:
             opened.executable = one.path
+        case FileKind.RUN:
+            _take_run(opened, one.path)
         case _:
             raise LadderError(f"{clean_line(str(one.path))} cannot be opened here", f"it is {one.kind.phrase}")

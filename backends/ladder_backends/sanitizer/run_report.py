@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ladder_backends.model.finding import Report
 from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
-from ladder_backends.sanitizer.ending import RunEnd, end_of, why_no_device
+from ladder_backends.sanitizer.ending import End, RunEnd, end_of, why_no_device
 from ladder_backends.sanitizer.messages import is_bare_message
+from ladder_backends.sanitizer.read import read_report
 from ladder_backends.sanitizer.text_report import TextReportReader
 from ladder_backends.text import decode
+
+if TYPE_CHECKING:
+    from ladder_backends.case.model import Opened
 
 _SAID = 64 << 10
 """Bytes of the output's end in which the tool's own words are looked for."""
@@ -132,6 +137,24 @@ class RunReport:
 def _reason(run: RunEnd) -> str | None:
     words = {"stopped": "stopped before its end", "timed out": "stopped by the time-out"}.get(run.end, "")
     return "; ".join(filter(None, (words, run.reason))) or None
+
+
+def report_of(opened: Opened) -> Report:
+    """The report of files that were opened together; of a run, each finding knows its tool.
+
+    Raises:
+        ReportInvalid: A report cannot be read.
+    """
+    if opened.run is None or len(opened.run.tools) != len(opened.reports):
+        return read_report(opened.reports)
+    whole = RunReport()
+    for kept in opened.run.tools:
+        whole.begin(kept.tool)
+        tail = LogTail(kept.report)
+        while chunk := tail.read(1 << 20):
+            whole.feed(chunk)
+        whole.finish(kept.status, stopped=kept.end == End.STOPPED, timed_out=kept.end == End.TIMED_OUT)
+    return whole.report
 
 
 class LogTail:

@@ -49,7 +49,7 @@ class OpenedFiles:
         if opened.reports:
             if dump is None:
                 ladder.jumps.forget()
-            await self.show_report(opened.reports)
+            await self.show_report(opened)
             if ladder.jumps.dump is not None:
                 async with ladder.jumps.lock:
                     # The findings are on screen already: a jump may have opened the dump meanwhile.
@@ -65,22 +65,23 @@ class OpenedFiles:
             # To open is to look; nothing runs that was not asked for.
             await ladder.open_target(LaunchTarget(opened.executable), run=False)
 
-    async def show_report(self, paths: tuple[Path, ...]) -> None:
+    async def show_report(self, opened: Opened) -> None:
         """Show the findings of a report, and follow it where a tool is still writing it.
 
         Raises:
             ReportInvalid: It cannot be read.
         """
-        from ladder_backends.sanitizer import read_report
+        from ladder_backends.sanitizer.run_report import report_of
 
-        ladder, state = self._ladder, self._ladder.state
+        ladder, state, paths = self._ladder, self._ladder.state, opened.reports
         size = _size_of(paths[0])
-        report = await asyncio.to_thread(read_report, paths)
+        report = await asyncio.to_thread(report_of, opened)
+        await ladder.sanitizer.take_kept(opened)
         state.report, state.report_files = report, paths
         state.selected_finding = 0 if report.findings else None
         state.rung = findings_rung().name
         ladder.tell(~Change.NONE)
-        if not report.complete and len(paths) == 1:
+        if not report.complete and len(paths) == 1 and opened.run is None:
             ladder.background(self._follow(paths[0], size))
 
     async def _follow(self, path: Path, size: int) -> None:
@@ -88,13 +89,17 @@ class OpenedFiles:
         from ladder_backends.sanitizer.follow import ReportFollower
 
         follower, state = ReportFollower(path), self._ladder.state
+        shown = state.report
         # What is shown already is read again only once there is more.
         grows = False
         while True:
+            if state.report is not shown:
+                # Something else was opened, or a run was begun.
+                return
             grows = grows or _size_of(path) != size
             if grows and follower.has_more() and await asyncio.to_thread(follower.read_more):
                 if state.report is not follower.report:
-                    state.report = follower.report
+                    state.report = shown = follower.report
                 if state.selected_finding is None and state.report.findings:
                     state.selected_finding = 0
                 self._ladder.tell(Change.FINDINGS)

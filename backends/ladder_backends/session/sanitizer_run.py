@@ -166,6 +166,16 @@ class SanitizerRuns:
         preset = fitting_preset(target.program, target.arguments, target.directory)
         return replace(started, preset=preset.name, switches=preset.switches)
 
+    async def take_kept(self, opened: Opened) -> None:
+        """A run that was kept is opened: it is the last one from now on, unless one goes on."""
+        from ladder_backends.sanitizer.run_folder import read_plan
+
+        if opened.run is not None and not self.state.active:
+            plan = await asyncio.to_thread(read_plan, opened.run.folder)
+            self._ladder.state.sanitizer = SanitizerRunState(
+                RunPhase.ENDED if plan is not None else RunPhase.NONE, plan, folder=opened.run.folder
+            )
+
     async def close(self) -> None:
         """End the run with the console."""
         self._stopped = True

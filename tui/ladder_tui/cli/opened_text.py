@@ -31,10 +31,11 @@ def print_opened(paths: Sequence[Path], *, json_wanted: bool, record: Path | Non
     if not opened.reports and opened.dump is None:
         return _print_session(opened, json_wanted=json_wanted, record=record)
 
-    from ladder_backends.sanitizer import exit_code, read_report
+    from ladder_backends.sanitizer import exit_code
+    from ladder_backends.sanitizer.run_report import report_of
     from ladder_backends.session.jump_json import jump_exit_code
 
-    report = read_report(opened.reports) if opened.reports else None
+    report = report_of(opened) if opened.reports else None
     outcome = _lane(opened, report, record)
     if json_wanted:
         _print_json(opened, report, outcome)
