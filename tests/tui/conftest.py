@@ -213,6 +213,7 @@ class LadderDouble:
         self.state = state or LadderState()
         self.sessions: dict[str, SessionDouble] = {}
         self.aside: dict[str, SessionDouble] = {}
+        self.carried: Any = None
         self.subscribers: list[Callable[[Change], None]] = []
         self.sources: dict[str, SourceFile] = {}
         self.asked: list[tuple[Any, ...]] = []
@@ -253,13 +254,17 @@ class LadderDouble:
         return session
 
     def next_seat(self) -> bool:
-        if self.active is None:
+        rung = self.active.state.rung if self.active is not None else ""
+        if rung not in self.aside:
             return False
-        rung = self.active.state.rung
         self.sessions[rung], self.aside[rung] = self.aside[rung], self.sessions[rung]
         self.state.debug[rung], self.state.aside[rung] = self.state.aside[rung], self.state.debug[rung]
         self.tell(~Change.NONE)
         return True
+
+    async def carry_to(self, rung: str) -> Any:
+        self.asked.append(("carry_to", rung))
+        return self.carried
 
     async def close_seat(self, rung: str, seat: Any) -> None:
         self.asked.append(("close_seat", rung, seat))

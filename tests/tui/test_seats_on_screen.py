@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ladder_backends.debugger.contract import Capability
+from ladder_backends.errors import EngineMissing
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import Place
+from ladder_backends.session.carrying import Carried
 from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import DebugState, Notice, Run
 
@@ -99,3 +102,38 @@ async def test_leaving_asks_for_the_one_that_is_not_on_screen_too(gpu_dump: Any,
         await view.press("q")
         assert view.app.is_running
         assert "Leave? vector_add_oob" in view.text()
+
+
+async def test_a_rung_with_nothing_open_takes_over_the_program(segfault: Any, show: Any) -> None:
+    place = Place("segfault.c", 10, "/src/segfault.c")
+    segfault.carried = Carried("segfault", settings=True, breakpoints=3, watches=1, place=place)
+    async with show(segfault) as view:
+        await view.press("3")
+        assert segfault.asked[-1] == ("carry_to", "cuda-gdb")
+        words = "c runs segfault here; settings, 3 breakpoints and 1 watched expression carried over"
+        assert words in view.text()
+
+
+async def test_the_key_opens_the_program_of_a_dump_that_is_alone(gpu_dump: Any, show: Any) -> None:
+    gpu_dump.sessions["cuda-gdb"].state.seat = Seat.DUMP
+    gpu_dump.carried = Carried("vector_add_oob", settings=False, breakpoints=0, watches=0)
+    async with show(gpu_dump) as view:
+        await view.press("3", "grave_accent")
+        assert gpu_dump.asked[-1] == ("carry_to", "cuda-gdb")
+        assert "c runs vector_add_oob here" in view.text()
+
+
+async def test_where_it_cannot_be_opened_that_is_said(segfault: Any, show: Any, monkeypatch: Any) -> None:
+    async def refuse(rung: str) -> None:
+        raise EngineMissing("segfault cannot be opened on rung 3", "cuda-gdb is not on PATH")
+
+    monkeypatch.setattr(segfault, "carry_to", refuse)
+    async with show(segfault) as view:
+        await view.press("3")
+        assert "segfault cannot be opened on rung 3: cuda-gdb is not on PATH" in view.text()
+
+
+def test_what_is_carried_is_told_in_words() -> None:
+    assert Carried("x", settings=False, breakpoints=1, watches=0).words == "1 breakpoint carried over"
+    assert Carried("x", settings=True, breakpoints=2, watches=0).words == "settings and 2 breakpoints carried over"
+    assert Carried("x", settings=False, breakpoints=0, watches=0).words == ""

@@ -37,7 +37,6 @@ class Need(enum.Flag):
     RESTING = enum.auto()
     PROCESS = enum.auto()
     ALIVE = enum.auto()
-    ASIDE = enum.auto()
     ROW = enum.auto()
     """A row in the view; only hints look at it."""
 
@@ -230,7 +229,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rung.added", ("6", "7", "8", "9"), "added rung", "Show the rung of a debugger that was added", _GO,
            "added_rung"),
     Action("seat.next", ("grave_accent",), "other session",
-           "The other session of this rung: dump or live program", _GO, "next_seat", needs=Need.ASIDE),
+           "The other session of this rung: dump or live program; opens the program of a dump", _GO, "next_seat"),
     Action("seat.close", (), "close session", "End the session on screen; the other one of this rung stays", _GO,
            "close_seat", needs=Need.SESSION),
     Action("attach", ("A",), "attach", "Choose a running process and attach to it; it lives on afterwards", _GO,
@@ -435,9 +434,7 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
     needs = action.needs & ~Need.ROW
     if needs & Need.FINDINGS and state.report is None:
         return "no report is open"
-    if needs & Need.ASIDE and (debug is None or debug.rung not in state.aside):
-        return "no other session is open on this rung"
-    if not needs & ~(Need.FINDINGS | Need.ASIDE):
+    if not needs & ~Need.FINDINGS:
         return ""
     if debug is None or debug.run is Run.NOTHING:
         return "nothing is open on this rung"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget, Target
 from ladder_backends.rungs import dump_rung, host_rung, rung_named
-from ladder_backends.session.carrying import Carrying
+from ladder_backends.session.carrying import Carried, Carrying
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.jumps import Jumps
 from ladder_backends.session.notifier import Notifier, Subscriber
@@ -97,12 +97,17 @@ class Ladder:
     def switch_rung(self, rung: str) -> None:
         """Show another rung; nothing is lost on the one left."""
         if rung != self.state.rung:
+            before = self.active
             self.state.rung = rung
             self._notifier.tell(~Change.NONE)
+            self.carrying.left(before)
 
     def switch_seat(self, rung: str, seat: Seat) -> bool:
         """Show the rung's session of a kind; returns whether there is one. The other goes on aside."""
-        return self.seats.switch(rung, seat)
+        before = self.active
+        switched = self.seats.switch(rung, seat)
+        self.carrying.left(before)
+        return switched
 
     def next_seat(self) -> bool:
         """Show the other session of the rung whose session is on screen; returns whether there is one."""
@@ -124,6 +129,14 @@ class Ladder:
     def program_at_hand(self) -> LaunchTarget | None:
         """The program that is being looked at, with arguments, environment and folder; None where none is known."""
         return self.carrying.program_at_hand()
+
+    async def carry_to(self, rung: str) -> Carried | None:
+        """Open the program at hand on a rung, where nothing live is open on it; it does not run yet.
+
+        Raises:
+            EngineMissing, TargetInvalid, EngineDied: It cannot be opened there; the rung is as it was.
+        """
+        return await self.carrying.carry_to(rung)
 
     # -- opening
 

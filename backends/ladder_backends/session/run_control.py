@@ -104,6 +104,12 @@ class RunControl:
             stdin=chosen.stdin,
         )
 
+    async def adopt(self, settings: LaunchSettings) -> None:
+        """Start the program from the next time on as a session of it on another rung is to start it."""
+        with self._told():
+            await self._facet.configure(settings)
+            self.state.settings = settings
+
     def follow_first(self, mode: str, target: Target) -> None:
         """What happens at forks from the opening on: `parent`, `child` or `both`, unless the target says."""
         chosen = target.fork if isinstance(target, LaunchTarget) else None

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.rungs import added, rung_at, rung_named
+from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import DebugState, Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
@@ -363,13 +364,23 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
             home.ladder.switch_rung(name)
             lanes = rung.lanes and home.ladder.state.report is not None
             if rung.opens and not lanes and (home.debug is None or home.debug.run is Run.NOTHING):
-                self._say(f"nothing is open on this rung; start with: {rung.opens}", "information")
+                from ladder_tui.screens.carrying import carry
+
+                words = f"nothing is open on this rung; start with: {rung.opens}"
+                home.ladder_app.work(carry(home, name, words))
 
     def action_next_seat(self) -> None:
-        """Show the other session of this rung: the dump or the live program."""
+        """Show the other session of this rung, dump or live program; from a dump alone, open its program."""
         home = self._home
-        if not self._refused("next_seat"):
-            home.ladder.next_seat()
+        if home.ladder.next_seat():
+            return
+        alone = "no other session is open on this rung"
+        if home.debug is None or home.debug.seat is not Seat.DUMP:
+            self._say(alone)
+            return
+        from ladder_tui.screens.carrying import carry
+
+        home.ladder_app.work(carry(home, home.debug.rung, alone))
 
     def action_close_seat(self) -> None:
         """End the session on screen, after a question where a program would end; the other one stays."""
