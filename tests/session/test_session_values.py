@@ -219,3 +219,36 @@ async def test_a_place_is_never_lost_to_a_stop_that_comes_meanwhile(stopped) -> 
         await asking
     assert isinstance(stopped.state.place, Place)
     assert shown(stopped, "first")["value"]
+
+
+async def test_watches_that_are_out_of_scope_are_one_row_the_last_one(start, compiled) -> None:
+    told = await start(compiled("steps"), "add")
+    values = told.session.values
+    values.show(0, 40)
+    await told.session.select_frame(1)
+    there = next(one.name for one in told.state.variables.variables)
+    await values.watch(there)
+    await told.session.select_frame(0)
+    here = next(one.name for one in told.state.variables.variables if one.name != there)
+    await values.watch(here)
+    await values.watch("no_such")
+    # What was only just asked for stays where it was put, with what is wrong with it.
+    assert [each.variable.name for each in values.rows()][:3] == [there, here, "no_such"]
+    assert row(told, "no_such").variable.error == "not in scope here"
+    await told.go(StepKind.STEP)
+    rows = values.rows()
+    assert (rows[0].variable.name, rows[0].watched) == (here, True)
+    assert (rows[-1].sort, rows[-1].text) == (Sort.ELSEWHERE, "2 watches out of scope")
+    assert sum(each.watched for each in rows) == 1
+    # Only a few rows are seen: they are looked at all the same, and come back where they are in scope.
+    values.show(0, 1)
+    await told.session.select_frame(1)
+    await told.until(lambda: values.rows()[0].variable.name == there)
+    assert values.rows()[0].variable.value
+    values.show(0, 40)
+    values.fold_elsewhere()
+    assert [each.variable.name for each in values.rows()[-2:]] == [here, "no_such"]
+    values.forget(here)
+    assert values.rows()[-2].text == "1 watch out of scope"
+    values.fold_elsewhere()
+    assert values.rows()[-1].text == "1 watch out of scope"

@@ -315,3 +315,30 @@ def test_inline_values_are_of_names_that_the_code_means() -> None:
         3: ["items=[1] {7}", "list=[1] {7}", "value=[1] {7}"],
         2: ["point=[1] {7}"],
     }
+
+
+async def test_watches_of_other_frames_push_nothing_out(trees: Any, show: Any) -> None:
+    session = trees.active
+    async with show(trees, (80, 24)) as view:
+        variables = view.app.workspace.panes["variables"]
+
+        def names() -> list[str]:
+            return [
+                variables.row(index).text().strip(" =▸▾•").split("  ")[0] for index in range(variables.row_count)
+            ]
+
+        for expression in ("other", "further", "count"):
+            await view.press("e", *expression, "enter")
+        await session.stop()
+        await view.settle()
+        assert names() == ["count", "here", "cells", "name", "count", "2 watches out of scope"]
+        await view.press("w", "v", "end")
+        assert any(line.endswith("▸2 watches out of scope") for line in pane(view))
+        await view.press("x")
+        assert "lists them" in view.text()
+        await view.press("space")
+        assert names()[-3:] == ["2 watches out of scope", "other", "further"]
+        await view.press("end", "x")
+        assert names()[-2:] == ["1 watch out of scope", "other"]
+        await view.press("up", "enter")
+        assert names()[-1] == "1 watch out of scope"

@@ -16,6 +16,9 @@ Key: TypeAlias = tuple[str, ...]
 WATCHED = "="
 """First part of the key of what is inside an expression."""
 
+NOT_IN_SCOPE = "not in scope here"
+"""What is wrong with an expression of another frame."""
+
 PAGE = 100
 """Children that are asked for at once."""
 
@@ -30,6 +33,8 @@ class Sort(enum.Enum):
     BEFORE = enum.auto()
     MORE = enum.auto()
     NOTE = enum.auto()
+    ELSEWHERE = enum.auto()
+    """Expressions that are out of scope, folded into one row."""
 
 
 @dataclass(slots=True)
@@ -86,6 +91,8 @@ class ValueTrees:
         forms: How values are written, where not as is natural to them.
         written: Variables of frames as `forms` says, with the moment they were read.
         assigned: Values that were set by hand since the last stop.
+        fresh: Expressions that were asked for since the last stop: shown where they stand, in scope or not.
+        elsewhere_open: Expressions that are out of scope are listed below the row that they are folded into.
     """
 
     watches: dict[str, Variable] = field(default_factory=dict)
@@ -93,6 +100,16 @@ class ValueTrees:
     forms: dict[Key, str] = field(default_factory=dict)
     written: dict[Key, tuple[int, Variable]] = field(default_factory=dict)
     assigned: set[Key] = field(default_factory=set)
+    fresh: set[str] = field(default_factory=set)
+    elsewhere_open: bool = False
+
+    def elsewhere(self) -> dict[str, Variable]:
+        """Expressions that mean nothing in this frame, so that they do not push out what does."""
+        return {
+            expression: variable
+            for expression, variable in self.watches.items()
+            if variable.error == NOT_IN_SCOPE and expression not in self.fresh
+        }
 
     def form_of(self, key: Key) -> str:
         """How a value is written: as was chosen for it, or for the nearest value that it is inside of."""
@@ -113,11 +130,30 @@ def lay_out(trees: ValueTrees, variables: Sequence[Variable], function: str) -> 
         function: Of the frame.
     """
     rows: list[ValueRow] = []
+    elsewhere = trees.elsewhere()
     for expression, variable in trees.watches.items():
-        rows += _value(trees, (WATCHED, expression), variable, 0, watched=True)
+        if expression not in elsewhere:
+            rows += _value(trees, (WATCHED, expression), variable, 0, watched=True)
     for key, variable in keyed(variables, function):
         rows += _value(trees, key, variable, 0)
+    if elsewhere:
+        count = len(elsewhere)
+        text = f"{count} watch{'es' if count > 1 else ''} out of scope"
+        opened = trees.elsewhere_open
+        rows.append(ValueRow(Sort.ELSEWHERE, (WATCHED,), Variable("", ""), opened=opened, text=text))
+        if opened:
+            for expression, variable in elsewhere.items():
+                rows += _value(trees, (WATCHED, expression), variable, 0, watched=True)
     return rows
+
+
+def rows_elsewhere(trees: ValueTrees) -> list[ValueRow]:
+    """Rows of expressions that are out of scope: seen or not, they are read, to be known to be in scope again."""
+    return [
+        ValueRow(Sort.VALUE, key, variable, watched=True, form=trees.form_of(key))
+        for expression, variable in trees.elsewhere().items()
+        for key in [(WATCHED, expression)]
+    ]
 
 
 def keyed(variables: Sequence[Variable], function: str) -> Iterator[tuple[Key, Variable]]:

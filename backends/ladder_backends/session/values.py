@@ -23,6 +23,7 @@ from ladder_backends.session.state import Change, Run
 from ladder_backends.session.target_program import program_of
 from ladder_backends.session.target_script import script_of
 from ladder_backends.session.value_rows import (
+    NOT_IN_SCOPE,
     PAGE,
     WATCHED,
     Branch,
@@ -31,6 +32,7 @@ from ladder_backends.session.value_rows import (
     ValueRow,
     child_key,
     lay_out,
+    rows_elsewhere,
 )
 from ladder_backends.session.watch_store import WatchStore
 from ladder_backends.text import clean_line
@@ -130,6 +132,7 @@ class SessionValues:
             if isinstance(event, TargetStopped):
                 self._stop += 1
                 self._trees.assigned.clear()
+                self._trees.fresh.clear()
         elif isinstance(event, TargetExited | EngineExited):
             self._cancel()
             self._seen.clear()
@@ -188,7 +191,8 @@ class SessionValues:
     def _stale(self, rows: Sequence[ValueRow]) -> list[ValueRow]:
         """Visible rows that have to be read, and, as NOTE rows, values whose inside is visible and has to be."""
         trees, moment = self._trees, self._moment
-        wanted: list[ValueRow] = []
+        wanted = [row for row in rows_elsewhere(trees) if self._read_at.get(row.variable.name) != moment]
+        asked_for = {row.key for row in wanted}
         owners: dict[Key, ValueRow] = {}
         for index, row in enumerate(rows[: self._visible.stop]):
             if row.opened:
@@ -196,7 +200,8 @@ class SessionValues:
             if index < self._visible.start:
                 continue
             if row.watched and self._read_at.get(row.variable.name) != moment:
-                wanted.append(row)
+                if row.key not in asked_for:
+                    wanted.append(row)
             elif row.sort is Sort.VALUE and not row.watched and row.key in trees.forms:
                 written = trees.written.get(row.key)
                 if written is None or written[0] != moment:
@@ -386,6 +391,7 @@ class SessionValues:
         if not expression:
             return
         self._trees.watches.setdefault(expression, _unread(expression))
+        self._trees.fresh.add(expression)
         self._kept()
         if self._stands():
             key = (WATCHED, expression)
@@ -393,6 +399,11 @@ class SessionValues:
             row = ValueRow(Sort.VALUE, key, variable, watched=True, form=self._trees.form_of(key))
             await self._read(self._session.state.selected_frame, [row], calls=calls)
             await self._look_now()
+        self._changed()
+
+    def fold_elsewhere(self) -> None:
+        """List the expressions that are out of scope, or fold them into one row again."""
+        self._trees.elsewhere_open = not self._trees.elsewhere_open
         self._changed()
 
     def forget(self, expression: str) -> None:
@@ -475,5 +486,5 @@ def _words(error: LadderError) -> str:
 def _calm(error: str) -> str:
     """What is wrong with an expression here, in a person's words."""
     if error.startswith("No symbol ") and error.rstrip(".").endswith("in current context"):
-        return "not in scope here"
+        return NOT_IN_SCOPE
     return error

@@ -128,6 +128,8 @@ class VariablesPane(Pane):
         indent = " " * line.indent
         if row.sort is Sort.TEXT:
             return Row((Cell(f"  {indent}"), Cell(line.text, "value")), target=row)
+        if row.sort is Sort.ELSEWHERE:
+            return Row((Cell(" ▾" if row.opened else " ▸", "muted"), Cell(line.text, "muted")), target=row)
         if row.sort is not Sort.VALUE:
             style = "warn" if row.sort is Sort.NOTE and line.text == "timed out" else "muted"
             return Row((Cell(f"  {indent}"), Cell(line.text, style)), target=row)
@@ -182,7 +184,7 @@ class VariablesPane(Pane):
         if index >= len(self._lines):
             return ""
         row = self._lines[index].row
-        return row.text if row.sort is Sort.TEXT else row.variable.value
+        return row.text if row.sort in (Sort.TEXT, Sort.ELSEWHERE) else row.variable.value
 
     # Acting ----------------------------------------------------------------------------------------------------
 
@@ -204,7 +206,9 @@ class VariablesPane(Pane):
         if not isinstance(row, ValueRow) or values is None:
             return
         self.cursor_moved()
-        if row.sort in (Sort.MORE, Sort.BEFORE):
+        if row.sort is Sort.ELSEWHERE:
+            values.fold_elsewhere()
+        elif row.sort in (Sort.MORE, Sort.BEFORE):
             self.work(values.page(row))
         elif row.watched and row.variable.error == CALLS:
             self.work(values.watch(row.variable.name))
@@ -332,7 +336,11 @@ class VariablesPane(Pane):
         line, values = self._line, self._values
         if line is None or values is None:
             return
-        if line.row.key[0] == WATCHED:
+        if line.row.sort is Sort.ELSEWHERE:
+            self.ladder_app.say(
+                f"{key_of('variables.expand')} lists them, to be forgotten one by one", "information"
+            )
+        elif line.row.key[0] == WATCHED:
             values.forget(line.row.key[1])
         else:
             self.ladder_app.say("only expressions that were asked for can be forgotten", "information")
