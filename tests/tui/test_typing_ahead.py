@@ -53,9 +53,9 @@ async def test_esc_right_before_a_letter_cancels(segfault: Any, show: Any, opens
         assert [asked[1] for asked in segfault.active.asked if asked[0] == "resume"] == ["next"]
 
 
-async def test_an_editors_key_with_alt_stays_one_where_text_is_typed(segfault: Any, show: Any) -> None:
+async def test_an_editors_key_with_alt_stays_one_where_it_edits(segfault: Any, show: Any) -> None:
     async with show(segfault) as view:
-        await view.press("B", "tab", "x")
+        await view.press("B", "tab", *"main", "left")
         view.app.post_message(alt("b"))
         await view.settle()
         assert isinstance(view.app.screen, FormScreen)

@@ -56,8 +56,9 @@ class Dialog(_Screen):
 
     def apart(self, event: events.Key) -> Iterator[events.Key]:
         """A key that comes right behind Esc reads as one with Alt: where that edits nothing, both were meant."""
-        second, edits = behind_escape(event), getattr(self.focused, "edits", None)
-        if second is None or (edits is not None and edits(event.key)):
+        second = behind_escape(event)
+        editors = (edits for taker in (self.focused, self) if (edits := getattr(taker, "edits", None)) is not None)
+        if second is None or any(edits(event.key) for edits in editors):
             yield event
         else:
             yield events.Key("escape", "\x1b")

@@ -244,6 +244,10 @@ class FormScreen(Dialog, ModalScreen["FormValues | None"]):
         else:
             self._body.complain(*complaint)
 
+    def edits(self, key: str) -> bool:
+        """Whether a key edits the text of the field that has the keys, as it stands now."""
+        return self._body.edits(key)
+
     def on_key(self, event: events.Key) -> None:
         """Enter accepts, Esc cancels, Tab and the arrows move; the rest is the field's."""
         event.stop()
