@@ -34,7 +34,9 @@ StandIn = Callable[..., Path]
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StandIn:
     """Puts the stand-in in the tool's place: `stand_in(memcheck={"log": path})`; returns where runs are told."""
-    monkeypatch.setenv("LADDER_SANITIZER", str(STAND_IN))
+    # Run by this Python itself: a launcher in its place would look like a program of the run.
+    tool = script(tmp_path, "compute-sanitizer", f'exec "{sys.executable}" "{STAND_IN}" "$@"')
+    monkeypatch.setenv("LADDER_SANITIZER", str(tool))
     told = tmp_path / "stand-in.json"
     monkeypatch.setenv("STAND_IN", str(told))
 

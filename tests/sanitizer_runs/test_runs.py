@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +193,29 @@ async def test_a_damaged_run_is_refused(ladder: Ladder, tmp_path: Path, text: st
     (tmp_path / "run/plan.json").write_text(text)
     with pytest.raises(CaseInvalid, match="cannot be opened"):
         await ladder.open_files((tmp_path / "run",))
+
+
+async def test_each_finding_leads_into_the_dump_of_its_own_tool(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, tmp_path: Path, cuda_gdb: Path, vector_add: Opened
+) -> None:
+    other = tmp_path / "other.nvcudmp"
+    packed = Path(__file__).parents[1] / "dumps/initcheck-uninit.nvcudmp.xz"
+    other.write_bytes(lzma.decompress(packed.read_bytes()))
+    stand_in(
+        memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump},
+        initcheck={"log": logs / "initcheck-uninit.log", "dump": other},
+    )
+    await run(ladder, Plan(greeter, tools=("memcheck", "initcheck")), tmp_path / "kept")
+    report = ladder.state.report
+    assert report is not None
+    outcome = await ladder.jump(report.findings[8])
+    assert outcome.reached is not None, outcome.reason
+    assert outcome.reached.dim3("thread") == (240, 0, 0)
+    uninit = next(finding for finding in report.findings if finding.tool == "initcheck")
+    outcome = await ladder.jump(uninit)
+    assert outcome.reached is not None
+    assert ladder.jumps.dump is not None
+    assert ladder.jumps.dump.dump.name.startswith("initcheck.")
+    outcome = await ladder.jump(report.findings[9])
+    assert outcome.reached is not None
+    assert outcome.reached.dim3("thread") == (241, 0, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,10 @@ def greeter(tmp_path: Path) -> Path:
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """The stand-in of the sanitizer's tests, and what it replays."""
-    monkeypatch.setenv("LADDER_SANITIZER", str(STAND_IN))
+    tool = tmp_path / "compute-sanitizer"
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" "$@"\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("LADDER_SANITIZER", str(tool))
     told = tmp_path / "stand-in.json"
     monkeypatch.setenv("STAND_IN", str(told))
 

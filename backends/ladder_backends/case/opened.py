@@ -104,7 +104,7 @@ def _take_run(opened: Opened, folder: Path) -> None:
     opened.run = run
     opened.reports += tuple(tool.report for tool in run.tools)
     if run.dumps:
-        opened.dump = plain_file(classify(run.dumps[0]))
+        opened.dump = plain_file(classify(run.dumps[0][1]))
     if run.program is not None and classify(run.program).kind is FileKind.EXECUTABLE:
         # An interpreter holds nothing of what it ran.
         opened.executable = None if run.program.name.startswith(("python", "torchrun")) else run.program

@@ -43,14 +43,14 @@ class KeptRun:
     Attributes:
         folder: Where it is kept.
         tools: Those whose logs are there and not empty.
-        dumps: GPU core dumps, the first of each tool.
+        dumps: Tools with the first GPU core dump of each.
         program: The program, where it is still there.
     """
 
     folder: Path
     program: Path | None
     tools: tuple[KeptTool, ...] = ()
-    dumps: tuple[Path, ...] = ()
+    dumps: tuple[tuple[str, Path], ...] = ()
 
 
 def is_run(folder: Path) -> bool:
@@ -74,7 +74,7 @@ def read_run(folder: Path) -> KeptRun:
     if not isinstance(document, dict) or document.get("kind") != KIND or document.get("format") != 1:
         raise CaseInvalid(f"{name} cannot be opened", f"its {TABLE} is not that of a run of the sanitizer")
     tools: list[KeptTool] = []
-    dumps: list[Path] = []
+    dumps: list[tuple[str, Path]] = []
     for run in _dicts(document.get("runs")):
         log, status = _inside(folder, run.get("log")), run.get("status")
         if log is not None and log.stat().st_size:
@@ -82,7 +82,7 @@ def read_run(folder: Path) -> KeptRun:
             tools.append(KeptTool(clean_line(str(run.get("tool", "")))[:40], log, str(run.get("end", "")), status))
         names = run.get("dumps")
         found = [_inside(folder, one) for one in names] if isinstance(names, list) else []
-        dumps += [dump for dump in found if dump is not None][:1]
+        dumps += [(clean_line(str(run.get("tool", "")))[:40], dump) for dump in found if dump is not None][:1]
     if not tools:
         raise CaseInvalid(f"{name} cannot be opened", "no tool of that run has written a report")
     plan = document.get("plan")

@@ -62,6 +62,7 @@ class Jumps:
 
         self._ladder.state.selected_finding = finding.index
         self._ladder.tell(Change.FINDINGS)
+        await self._ladder.sanitizer.bring_dump(finding)
         return await self.to_lane(asked_by(finding, side), finding)
 
     async def to_lane(self, asked: Focus, finding: Finding | None = None) -> JumpOutcome:

@@ -20,6 +20,7 @@ from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
     from ladder_backends.case.model import Opened
+    from ladder_backends.model.finding import Finding
     from ladder_backends.sanitizer.command_line import ToolCommand
     from ladder_backends.sanitizer.installed import SanitizerTool
     from ladder_backends.sanitizer.plan import Plan
@@ -54,6 +55,7 @@ class SanitizerRuns:
         self._tell = tell
         self._process: ToolProcess | None = None
         self._task: asyncio.Task[None] | None = None
+        self._dumps: dict[str, GpuDumpTarget] = {}
         self._stopped = False
         self._timed_out = False
 
@@ -170,6 +172,9 @@ class SanitizerRuns:
         """A run that was kept is opened: it is the last one from now on, unless one goes on."""
         from ladder_backends.sanitizer.run_folder import read_plan
 
+        if opened.run is not None:
+            tools = dict(opened.run.dumps)
+            self._dumps = {tool: GpuDumpTarget(dump, opened.executable) for tool, dump in tools.items()}
         if opened.run is not None and not self.state.active:
             plan = await asyncio.to_thread(read_plan, opened.run.folder)
             self._ladder.state.sanitizer = SanitizerRunState(
@@ -193,10 +198,18 @@ class SanitizerRuns:
         ladder, state = self._ladder, self._ladder.state
         state.case_title, state.report, state.selected_finding = opened.title, report.report, None
         state.report_files = ()
-        ladder.jumps.dump, ladder.jumps.recordings = None, ()
+        self._dumps = {}
+        ladder.jumps.forget()
+        ladder.jumps.recordings = ()
         ladder.sources.of_files(opened)
         state.rung = findings_rung().name
         self._tell(~Change.NONE)
+
+    async def bring_dump(self, finding: Finding) -> None:
+        """Have the dump of the finding's own tool to jump into, where several tools have written one."""
+        dump, jumps = self._dumps.get(finding.tool), self._ladder.jumps
+        if dump is not None and jumps.dump in self._dumps.values() and jumps.dump != dump:
+            await self._take_dump(dump)
 
     async def _take_dump(self, dump: GpuDumpTarget) -> None:
         """Jump into this dump from now on, as if it had been opened with the report."""
@@ -237,10 +250,14 @@ class SanitizerRuns:
             state.ends = list(report.ends)
             state.dumps = [tuple(folder.dumps(command)) for command in commands[: len(state.ends)]]
             self._tell(Change.SANITIZER_RUN | Change.FINDINGS)
-        dumps = [found[0] for found in state.dumps if found]
-        if dumps:
-            opened = await asyncio.to_thread(_opened, plan, folder)
-            await self._take_dump(GpuDumpTarget(dumps[0], opened.executable))
+        opened = await asyncio.to_thread(_opened, plan, folder)
+        self._dumps = {
+            command.tool: GpuDumpTarget(found[0], opened.executable)
+            for command, found in zip(commands, state.dumps, strict=False)
+            if found
+        }
+        if self._dumps:
+            await self._take_dump(next(iter(self._dumps.values())))
         for end in report.ends:
             if end.end not in (End.FOUND, End.CLEAN):
                 self._ladder.notice(end.line, "warning")
@@ -342,16 +359,17 @@ def _tells_launches(plan: Plan, tool: SanitizerTool) -> bool:
 
 def _opened(plan: Plan, folder: RunFolder) -> Opened:
     """What the findings are of, as if its files had been opened together."""
-    from ladder_backends.case import Opened
+    from ladder_backends.case import FileKind, Opened, classify
     from ladder_backends.sanitizer.presets import is_python
 
     program = plan.program
+    compiled = not is_python(program) and classify(program).kind is FileKind.EXECUTABLE
     sources = [] if not is_python(program) else [word for word in plan.arguments if word.endswith(".py")]
     place = (plan.directory or current_folder()) / sources[0] if sources else None
     return Opened(
         title=clean_line(f"{(place or program).name} · {' '.join(plan.tools)}"),
         # An interpreter holds nothing of what it runs.
-        executable=None if is_python(program) else program,
+        executable=program if compiled else None,
         reports=(place,) if place is not None else (folder.path / "log",),
     )
 
