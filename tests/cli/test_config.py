@@ -133,3 +133,16 @@ def test_a_named_engine_that_is_unusable_is_not_passed_over(
     found = find_engine("gdb")
     assert found.path is None
     assert found.missing == f"LADDER_GDB names {file}, which {'is ' if make else ''}{why}"
+
+
+def test_the_engine_of_an_added_debugger_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ladder_backends.debugger import registry
+
+    monkeypatch.setattr(registry, "debugger_names", lambda: ("gdb", "lldb-mi"))
+    write('[engines]\nlldb-mi = "/opt/lldb-mi"\n')
+    assert load_settings().engines == {"lldb-mi": "/opt/lldb-mi"}
+    assert load_settings().origins["engines.lldb-mi"] == "config.toml"
+    configure_engines(load_settings().engines)
+    assert find_engine("lldb-mi").missing == "config.toml names /opt/lldb-mi, which does not exist"
+    monkeypatch.setenv("LADDER_LLDB_MI", "/other")
+    assert load_settings().origins["engines.lldb-mi"] == "LADDER_LLDB_MI"

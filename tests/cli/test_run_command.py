@@ -262,3 +262,11 @@ def test_a_program_that_is_interrupted_shows_where_it_was(gdb, tmp_path: Path, n
     assert out.startswith("began\n")
     assert "hang: interrupted" in out
     assert "wait_for_it (rank=7) at hang.c:3" in out
+
+
+def test_a_rung_without_a_debugger_is_refused_in_one_line(ladder_tui, compiled) -> None:
+    answer = ladder_tui("run", "--json", "--rung", "sanitizer", compiled("steps"))
+    assert answer.code == 2
+    assert answer.err.count("\n") == 1
+    assert "--rung sanitizer is no debugger" in answer.err
+    assert "cuda-gdb" in answer.err
