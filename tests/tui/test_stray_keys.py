@@ -13,7 +13,7 @@ from ladder_tui.actions import ACTIONS
 from ladder_tui.screens.stray_keys import PAUSE, StrayKeys
 
 OPENERS = [action for action in ACTIONS if action.opens and action.scope == "workspace" and action.bound]
-ALWAYS_OPEN = {"go.to", "search", "source.open", "attach"}
+ALWAYS_OPEN = {"go.to", "search", "source.open", "attach", "sanitize.run"}
 """They open whatever the state is."""
 
 

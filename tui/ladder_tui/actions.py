@@ -16,10 +16,12 @@ from textual.binding import Binding
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import OURS
-from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, DebugState, LadderState, Run
+from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, LadderState, Run
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
+
+    from ladder_backends.session.debug_state import DebugState
 
 
 class Need(enum.Flag):
@@ -104,6 +106,7 @@ _KEY_LABELS = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "question_mark": "?",
+    "exclamation_mark": "!",
     "left_square_bracket": "[",
     "equals_sign": "=",
     "up": "↑",
@@ -236,6 +239,8 @@ ACTIONS: tuple[Action, ...] = (
            "attach", opens=True),
     Action("sanitize.run", ("K",), "sanitizer", "Check a program with the sanitizer: tools, helps, limits", _GO,
            "sanitize", opens=True),
+    Action("messages", ("exclamation_mark",), "messages", "Show what was said so far, long messages whole", _GO,
+           "messages"),
     Action("help", ("question_mark", "f1"), "keys", "Show every key", _GO, "help", hinted=True),
     Action("palette", ("ctrl+p",), "commands", "Find any command by name", _GO, "app.command_palette"),
     Action("redraw", ("ctrl+l",), "redraw", "Paint the whole screen again, where something else wrote over it", _GO,

@@ -12,7 +12,7 @@ from ladder_backends.debugger.contract import StepKind
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.rungs import added, rung_at, rung_named
 from ladder_backends.session.seat import Seat
-from ladder_backends.session.state import DebugState, Run
+from ladder_backends.session.state import Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.breakpoint_commands import BreakpointCommands
@@ -25,6 +25,7 @@ from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell, width_of
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
     from ladder_tui.panes.source_pane import SourcePane
     from ladder_tui.screens.workspace import Workspace
 
@@ -422,6 +423,12 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
         """Send the whole screen again."""
         self._home.ladder_app.redraw()
 
+    def action_messages(self) -> None:
+        """Show what was said so far."""
+        from ladder_tui.screens.messages import MessageScreen
+
+        self._home.app.push_screen(MessageScreen(self._home.palette, self._home.notice_line.said))
+
     def action_request_quit(self) -> None:
         """Leave, after a question where something would end."""
         home = self._home
@@ -430,17 +437,19 @@ class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands,
             for session in home.ladder.every_session()
             if session.state.run in (Run.RUNNING, Run.STOPPED, Run.STARTING)
         ]
-        if not live:
+        run = home.ladder.state.sanitizer
+        if not live and not run.active:
             home.app.exit()
             return
         from ladder_tui.screens.attaching import what_becomes
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
-        titles = ", ".join(state.title or state.rung for state in live)
+        names = [state.title or state.rung for state in live]
+        titles = ", ".join([*names, f"the sanitizer's {run.tool}".rstrip()] if run.active else names)
         question = ChoiceScreen(
             f"Leave? {titles}",
             (Option("q", "leave", "leave", also="y"), Option("n", "stay", "")),
             home.palette,
-            why=what_becomes(home.ladder.every_session()),
+            why=what_becomes(home.ladder.every_session()) if live else "Its run ends; what it found is kept.",
         )
         home.app.push_screen(question, lambda answer: home.app.exit() if answer else None)

@@ -23,8 +23,10 @@ class SanitizerCommands(Screen[None]):
         """Ask what to run the sanitizer on, and how."""
         home = cast("Workspace", self)
         if home.ladder.state.sanitizer.active:
-            home._say("a run of the sanitizer goes on already; Ctrl-C on its rung stops it")
+            home.ladder_app.refuse("a run of the sanitizer goes on already; Ctrl-C on its rung stops it")
             return
+        # The tool is asked what it knows first: keys typed meanwhile are no commands.
+        home.stray_keys.begin("the form is being opened")
         home.ladder_app.work(self._ask(None))
 
     async def _ask(self, plan: Plan | None) -> None:
@@ -64,7 +66,7 @@ class SanitizerCommands(Screen[None]):
         home = cast("Workspace", self)
         state = home.ladder.state
         if state.sanitizer.active:
-            home._say("a run of the sanitizer goes on already; stop it first")
+            home.ladder_app.refuse("a run of the sanitizer goes on already; stop it first")
             return
         from ladder_backends.sanitizer.again import ways_again
         from ladder_tui.screens.choice import ChoiceScreen, Option

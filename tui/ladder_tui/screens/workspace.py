@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from ladder_backends.model.frame import Place
-from ladder_backends.session.state import Change, DebugState, Notice, Run
+from ladder_backends.session.state import Change, Notice, Run
 from ladder_tui._paint_now import paint_now
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes import PANES, load_pane
@@ -33,6 +33,7 @@ from ladder_tui.widgets.rung_bar import RungBar
 from ladder_tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette
@@ -70,7 +71,7 @@ class Workspace(Commands, Screen[None]):
         self.program_news = ProgramNews(clock)
         self.rebuild_offer = RebuildOffer()
         self.notice_line = NoticeLine(palette=palette)
-        self.stray_keys = StrayKeys(lambda text: self.ladder_app.say(text, "warning"), clock)
+        self.stray_keys = StrayKeys(lambda text: self.notice_line.show(Notice(text, "warning"), keep=False), clock)
         self.value_popup: ValuePopup | None = None
         self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)

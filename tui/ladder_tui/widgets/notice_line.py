@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import textwrap
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events
 
 from ladder_backends.session.state import Notice
+from ladder_tui.actions import key_of
 from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
 
-_MOST_LINES = 4
-_LOOK = {"information": ("·", "ok"), "warning": ("!", "warn"), "error": ("✗", "fault")}
+_FEWEST_LINES = 4
+_KEPT = 200
+LOOKS = {"information": ("·", "ok"), "warning": ("!", "warn"), "error": ("✗", "fault")}
 
 
 class NoticeLine(LineView, can_focus=False):
     """Shows the newest notice until a key is pressed, on several lines where it is long: the remedy comes last.
 
     Keys of which one is waited for stand there too, where the status bar has no room for them.
+
+    Attributes:
+        notice: What is shown, or was last.
+        said: Notices so far, the newest last, bounded.
     """
 
     HAS_TITLE = False
@@ -34,6 +41,7 @@ class NoticeLine(LineView, can_focus=False):
     def __init__(self, *, palette: Palette) -> None:
         super().__init__(id="notice-line", palette=palette)
         self.notice: Notice | None = None
+        self.said: deque[Notice] = deque(maxlen=_KEPT)
         self._choices: Sequence[tuple[Cell, ...]] = ()
         self._rows: list[Row] = []
 
@@ -46,8 +54,10 @@ class NoticeLine(LineView, can_focus=False):
         """Glyph and text, or keys."""
         return self._rows[index]
 
-    def show(self, notice: Notice) -> None:
-        """Put a notice on the screen."""
+    def show(self, notice: Notice, *, keep: bool = True) -> None:
+        """Put a notice on the screen, and with `keep` among those that can be read again."""
+        if keep and (not self.said or self.said[-1] != notice):
+            self.said.append(notice)
         self._put(notice, ())
 
     def offer(self, choices: Sequence[tuple[Cell, ...]]) -> None:
@@ -61,7 +71,9 @@ class NoticeLine(LineView, can_focus=False):
         self.repaint()
 
     def _lay_out(self, width: int) -> None:
-        self._rows = _told(self.notice, width) if self.notice is not None else _offered(self._choices, width)
+        most = max(_FEWEST_LINES, self.app.size.height // 2)
+        told = _told(self.notice, width, most) if self.notice is not None else None
+        self._rows = told if told is not None else _offered(self._choices, width)
         self.styles.height = max(1, len(self._rows))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -75,9 +87,11 @@ class NoticeLine(LineView, can_focus=False):
             self.display = False
 
 
-def _told(notice: Notice, width: int) -> list[Row]:
-    glyph, style = _LOOK.get(notice.severity, _LOOK["information"])
-    lines = textwrap.wrap(notice.text, max(8, width - 4), max_lines=_MOST_LINES, placeholder="…") or [""]
+def _told(notice: Notice, width: int, most: int) -> list[Row]:
+    glyph, style = LOOKS.get(notice.severity, LOOKS["information"])
+    lines = textwrap.wrap(
+        notice.text, max(8, width - 4), max_lines=most, placeholder=f"… {key_of('messages')} shows all"
+    ) or [""]
     return [
         Row((Cell(" " * 3 if number else f" {glyph} ", style), Cell(line, style if style == "fault" else "strong")))
         for number, line in enumerate(lines)

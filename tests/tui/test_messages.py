@@ -1,0 +1,50 @@
+"""Notices can be read whole, also long ones at 80 columns, and again when they are gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ladder_tui.screens.messages import MessageScreen
+
+LONG = "what happened " + "and why it did " * 120 + "— the remedy stands last"
+
+
+async def test_the_remedy_of_a_long_notice_is_in_sight(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        view.app.say("what happened " + "and why it did " * 40 + "— the remedy stands last", "error")
+        await view.settle()
+        assert "the remedy stands last" in view.text()
+
+
+async def test_a_key_shows_what_does_not_fit_and_what_is_gone(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        view.app.say("the first")
+        view.app.say(LONG, "error")
+        await view.settle()
+        assert "… ! shows all" in view.text()
+        assert "the remedy stands last" not in view.text()
+        await view.press("down", "exclamation_mark")
+        assert isinstance(view.app.screen, MessageScreen)
+        assert "2, newest first" in view.text()
+        await view.press("y")
+        assert view.app.clipboard == LONG
+        await view.press("end")
+        assert "the remedy stands last" in view.text()
+        assert "· the first" in view.text()
+        for key in ("exclamation_mark", "q", "escape"):
+            await view.press(key)
+            assert view.app.screen is view.app.workspace
+            await view.press("exclamation_mark")
+
+
+async def test_before_anything_was_said(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.press("exclamation_mark")
+        assert "nothing was said yet" in view.text()
+
+
+async def test_keys_that_were_swallowed_are_no_messages(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        view.app.refuse("it does not open")
+        await view.press(*"some text")
+        assert [one.text for one in view.app.workspace.notice_line.said] == ["it does not open"]
