@@ -25,6 +25,10 @@ NO_CUDA_GDB = Probe(
     "cuda-gdb", None, missing="cuda-gdb is not on PATH", remedy="ladder-tui demo --install-cuda-gdb"
 )
 
+SANITIZER = Probe(
+    "compute-sanitizer", Path("/usr/bin/compute-sanitizer"), "compute-sanitizer 2025.3.1.0", available=True
+)
+
 
 async def settle(pilot: Any) -> None:
     while pilot.app.screen._tasks if isinstance(pilot.app.screen, StartScreen) else pilot.app.tasks:
@@ -59,7 +63,7 @@ class LadderNote:
 
 @pytest.fixture
 def ladder(empty_ladder: Any, monkeypatch: pytest.MonkeyPatch) -> LadderNote:
-    found = {"gdb": GDB, "cuda-gdb": NO_CUDA_GDB}
+    found = {"gdb": GDB, "cuda-gdb": NO_CUDA_GDB, "compute-sanitizer": SANITIZER}
     monkeypatch.setattr(start, "probe_one", found.__getitem__)
     return LadderNote(empty_ladder)
 
@@ -220,3 +224,35 @@ async def test_digits_choose_rungs_and_ctrl_c_leaves_the_screen_standing(app: La
         await pilot.press("ctrl+c", "ctrl+c")
         assert app.screen is screen
         assert "q quits" in screen.notice_line.notice.text
+
+
+async def test_a_program_is_typed_for_the_sanitizer(
+    app: LadderApp, ladder: LadderNote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import torch\n")
+    opened: list[Any] = []
+
+    async def open_plan(opening: Opening, ladder: Any) -> None:
+        opened.append(opening.plan)
+
+    monkeypatch.setattr(Opening, "open", open_plan)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("s", *"/missing", "enter")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, StartScreen)
+        assert screen.notice_line.notice is not None
+        assert "cannot run /missing" in screen.notice_line.notice.text
+        await pilot.press("s", *f"python3 {script}", "enter")
+        await settle(pilot)
+        (plan,) = opened
+        assert (plan.program.name, plan.arguments, plan.preset) == ("python3", (str(script),), "torch")
+
+
+def test_a_missing_sanitizer_is_said_where_reports_are_read() -> None:
+    missing = Probe("compute-sanitizer", None, missing="compute-sanitizer is not on PATH", remedy="install it")
+    rows = start_rows({"compute-sanitizer": missing}, (), ())
+    row = next(row for row in rows if isinstance(row.target, RungTarget) and row.target.name == "sanitizer")
+    assert row.target == RungTarget("sanitizer", "compute-sanitizer is not on PATH — install it")

@@ -138,7 +138,7 @@ class ToolProcess:
         """Whether a process runs that is the program's and not the tool's."""
         return self._process is not None and any(not one.is_helper for one in members(self._process.pid))
 
-    async def stop(self, patience: tuple[float, float, float] = PATIENCE) -> None:
+    async def stop(self, patience: tuple[float, float, float] | None = None) -> None:
         """End it with the program: SIGINT to the program, then to the tool, SIGTERM, at last SIGKILL.
 
         Each goes to processes of this run alone, by their ids; what they wrote until then stays.
@@ -146,7 +146,7 @@ class ToolProcess:
         if self._process is None or self._over.is_set():
             return
         if self._stopping is None:
-            self._stopping = asyncio.get_running_loop().create_task(self._end(patience))
+            self._stopping = asyncio.get_running_loop().create_task(self._end(patience or PATIENCE))
         await asyncio.shield(self._stopping)
 
     async def _end(self, patience: tuple[float, float, float]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
+import shutil
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,8 +18,9 @@ from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.registry import debugger_names, find_rungs, load_debugger
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.errors import LadderError
-from ladder_backends.rungs import rung_at
+from ladder_backends.rungs import findings_rung, rung_at, rung_named
 from ladder_backends.session.state import Notice
+from ladder_backends.text import clean_line
 from ladder_demos.catalogue import DEMOS, Demo, DemoKind
 from ladder_tui.opening import Opening, demo_opening
 from ladder_tui.recent import Recent, read_recent
@@ -29,6 +31,7 @@ from ladder_tui.screens.start_rows import (
     ProcessesTarget,
     RecentTarget,
     RungTarget,
+    SanitizeTarget,
     start_rows,
 )
 from ladder_tui.widgets.line_view import Hit, LineView, Title
@@ -43,14 +46,22 @@ LOOK_AFTER = 0.03
 """Seconds after which debuggers are looked for: the first paint would wait for what is imported for it."""
 
 
+SANITIZER = findings_rung().engine
+"""The tool that is looked for beside the debuggers."""
+
+
 def probe_all() -> dict[str, Probe | None]:
     """Every registered debugger, not looked for yet; those of other packages have brought their rungs then."""
     find_rungs()
-    return dict.fromkeys(debugger_names())
+    return dict.fromkeys((*debugger_names(), SANITIZER))
 
 
 def probe_one(name: str) -> Probe:
     """Look for a debugger; a package that does not load is one that is missing."""
+    if name == SANITIZER:
+        from ladder_backends.sanitizer.installed import probe_sanitizer
+
+        return probe_sanitizer()
     try:
         return load_debugger(name).probe()
     except LadderError as error:
@@ -76,6 +87,29 @@ def read_opening(line: str) -> Opening:
     if program and not (len(words) > 1 and all(Path(word).is_file() for word in words[1:])):
         return Opening(target=LaunchTarget(first.absolute(), tuple(words[1:])))
     return Opening(files=tuple(Path(word).absolute() for word in words))
+
+
+def read_program(line: str) -> Opening:
+    """A program with arguments that was typed for the sanitizer, with the helps that fit it.
+
+    Raises:
+        LadderError: It cannot be read, or there is no such program.
+    """
+    from ladder_backends.sanitizer.plan import Plan
+    from ladder_backends.sanitizer.presets import fitting_preset
+
+    try:
+        words = [os.path.expanduser(word) for word in shlex.split(line)]
+    except ValueError as error:
+        raise LadderError("this line cannot be read", str(error), "close the quotes") from error
+    if not words:
+        raise LadderError("nothing to run", "", "write a program")
+    found = shutil.which(words[0]) if "/" not in words[0] and not Path(words[0]).exists() else None
+    program = Path(found or words[0]).absolute()
+    if not program.is_file():
+        raise LadderError(f"cannot run {clean_line(words[0])}", "there is no such file", "check the path")
+    preset = fitting_preset(program, words[1:])
+    return Opening(plan=Plan(program, tuple(words[1:]), preset=preset.name, switches=preset.switches))
 
 
 class StartList(LineView):
@@ -226,8 +260,12 @@ class StartScreen(Dialog, Screen[Opening]):
                 self.dismiss(recent.opening())
             case DemoTarget(demo=demo):
                 self._begin(self._open_demo(demo))
+            case SanitizeTarget():
+                self._ask_program()
             case RungTarget(say=words) if words:
                 self.say(words)
+            case RungTarget(name=name) if rung_named(name).findings:
+                self._ask_program()
 
     def _pick_process(self) -> None:
         from ladder_tui.screens.processes import ProcessScreen
@@ -240,6 +278,21 @@ class StartScreen(Dialog, Screen[Opening]):
 
     def _ask(self) -> None:
         self.prompt.ask("open", self._typed, placeholder="PROGRAM ARGS…, or files: core, report, dump, case")
+
+    def _ask_program(self) -> None:
+        self.prompt.ask(
+            "sanitize", self._typed_program, placeholder="PROGRAM ARGS…; more settings: sanitize --help"
+        )
+
+    def _typed_program(self, line: str) -> None:
+        self.set_focus(self.list)
+        self._begin(self._sanitize(line))
+
+    async def _sanitize(self, line: str) -> None:
+        try:
+            self.dismiss(await asyncio.to_thread(read_program, line))
+        except LadderError as error:
+            self.say(error.line(), "error")
 
     def _typed(self, line: str) -> None:
         self.set_focus(self.list)
@@ -257,7 +310,7 @@ class StartScreen(Dialog, Screen[Opening]):
             self.say(error.line(), "error")
 
     def on_key(self, event: events.Key) -> None:
-        """`o` asks what to open, `a` shows processes, `q` quits, a digit chooses a rung; keys hide notices."""
+        """`o` asks what to open, `a` shows processes, `s` sanitizes, `q` quits, a digit chooses a rung."""
         if self.prompt.display:
             return
         self.notice_line.hide()
@@ -267,6 +320,9 @@ class StartScreen(Dialog, Screen[Opening]):
         elif event.character in ("a", "A"):
             event.stop()
             self._pick_process()
+        elif event.character == "s":
+            event.stop()
+            self._ask_program()
         elif rung := rung_at(event.character):
             event.stop()
             self.list.choose_rung(rung.name)

@@ -12,7 +12,7 @@ from ladder_tui.recent import Recent
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
 _NOT_YET = "not in this version"
-_REPORTS = "reads compute-sanitizer's reports; running the tool is not in this version"
+_REPORTS = "reads reports"
 
 
 class RungTarget(NamedTuple):
@@ -42,6 +42,10 @@ class ProcessesTarget(NamedTuple):
     """Show the running processes."""
 
 
+class SanitizeTarget(NamedTuple):
+    """Ask for a program to run under the sanitizer."""
+
+
 def start_rows(
     probes: Mapping[str, Probe | None] | None,
     recents: Sequence[Recent],
@@ -57,6 +61,7 @@ def start_rows(
     rows = [
         Row((Cell("  o  ", "key"), Cell("open     ", "text"), Cell(_OPEN, "muted")), target=OpenTarget()),
         Row((Cell("  a  ", "key"), Cell("attach   ", "text"), Cell(_ATTACH, "muted")), target=ProcessesTarget()),
+        Row((Cell("  s  ", "key"), Cell("sanitize ", "text"), Cell(_SANITIZE, "muted")), target=SanitizeTarget()),
         EMPTY,
     ]
     rows.append(_heading("Rungs"))
@@ -82,9 +87,23 @@ _OPEN = "a program with its arguments, a core, a report with its dump, a case"
 
 _ATTACH = "a running process, chosen from a list; it lives on afterwards"
 
+_SANITIZE = "a CUDA program, checked by compute-sanitizer"
+
 
 def _heading(name: str, note: str = "") -> Row:
     return Row((Cell(name, "title-focus"), Cell(f"  {note}" if note else "", "muted")))
+
+
+def _findings_row(head: tuple[Cell, ...], rung: Rung, probe: Probe | None) -> Row:
+    """The rung of findings: reports can be read without the tool."""
+    if probe is None:
+        return Row((*head, Cell("✓ ", "ok"), Cell(_REPORTS)), target=RungTarget(rung.name, ""))
+    if probe.available:
+        found = Cell(f"  {probe.path}" if probe.path is not None else "", "file")
+        return Row((*head, Cell("✓ ", "ok"), Cell(probe.version), found), target=RungTarget(rung.name, ""))
+    say = f"{probe.missing} — {probe.remedy}" if probe.remedy else probe.missing
+    cells = (*head, Cell("✓ ", "ok"), Cell(f"{_REPORTS}; to run: ", "text"), Cell(probe.missing, "muted"))
+    return Row(cells, target=RungTarget(rung.name, say))
 
 
 def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None] | None) -> list[Row]:
@@ -94,7 +113,7 @@ def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None] | None) -> list[Ro
         words = rung.missing if rung.debugger else _NOT_YET
         return [Row((*head, Cell(f"· {words}", "muted")), target=target)]
     if rung.findings:
-        return [Row((*head, Cell("✓ ", "ok"), Cell(_REPORTS)), target=RungTarget(rung.name, _REPORTS))]
+        return [_findings_row(head, rung, probes[rung.engine] if probes and rung.engine in probes else None)]
     if probes is not None and rung.debugger not in probes:
         words = "no debugger is registered for it"
         return [Row((*head, Cell("✗ ", "fault"), Cell(words)), target=RungTarget(rung.name, words))]
