@@ -87,3 +87,9 @@ def logs() -> Path:
 def failing(tmp_path: Path) -> Path:
     """A program that ends with status 3."""
     return script(tmp_path, "failing", "echo before; exit 3")
+
+
+@pytest.fixture
+def sleeper(tmp_path: Path) -> Path:
+    """A program that goes on for long."""
+    return script(tmp_path, "sleeper", "echo begins; exec sleep 600")
