@@ -74,3 +74,16 @@ def test_what_comes_after_a_summary_is_read_too(tmp_path: Path) -> None:
     assert follower.read_more()
     assert same(follower.report, read_report(path))
     assert len(follower.report.findings) == 48
+
+
+def test_a_file_of_several_runs_is_read_once_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "memcheck.log"
+    path.write_bytes(LOG.read_bytes() * 40)
+    follower = ReportFollower(path)
+    slices = 0
+    while chunk := follower.fetch():
+        follower.take(chunk)
+        slices += 1
+        assert slices < 10
+    assert same(follower.report, read_report(path))
+    assert follower.fetch() == b""

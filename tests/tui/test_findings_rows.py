@@ -64,7 +64,7 @@ def test_24_lanes_are_one_bug() -> None:
     assert texts(rows) == [
         "✗ read 4 B out of bounds  vadd :10",
         "    1 B past a 4,000 B allocation at 0x7f586c800000",
-        "    block 3 warp 7  ········■■■■■■■■◆■■■■■■■■■■■■■■■",
+        "    block 3 warp 7 ········■■■■■■■■◆■■■■■■■■■■■■■■■",
         "    (3,0,0) (232,0,0)  base+4,000",
         "    (3,0,0) (233,0,0)  base+4,004",
         "    (3,0,0) (234,0,0)  base+4,008",

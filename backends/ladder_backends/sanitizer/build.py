@@ -19,6 +19,7 @@ from ladder_backends.sanitizer.draft import HostStack, RecordDraft
 from ladder_backends.sanitizer.lanes import lane_of
 from ladder_backends.sanitizer.locations import NOWHERE
 from ladder_backends.sanitizer.memory_heads import kind_of_access
+from ladder_backends.sanitizer.settled import EVERY, set_aside
 from ladder_backends.sanitizer.user_frame import api_of, user_frame
 
 _FAULTS = frozenset(
@@ -98,6 +99,8 @@ class ReportBuilder:
         report = self.report
         finding = self._finding(draft, len(report.findings))
         report.findings.append(finding)
+        if finding.index % EVERY == EVERY - 1:
+            set_aside()
         return finding
 
     def amend(self, index: int, draft: RecordDraft) -> Finding:

@@ -8,7 +8,9 @@ from pathlib import Path
 from ladder_backends.model.finding import Report
 from ladder_backends.sanitizer.text_report import TextReportReader
 
-_CHUNK = 1 << 18
+SLICE = 1 << 17
+"""Bytes that are read in one go: some milliseconds of work."""
+
 _MOST_AT_ONCE = 4 << 20
 
 
@@ -17,13 +19,15 @@ class ReportFollower:
 
     Attributes:
         report: What was read so far. Another object once the file was begun anew.
+        position: Bytes of the file that were read.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._reader = TextReportReader()
         self._file = 0
-        self._position = 0
+        self._size = 0
+        self.position = 0
         # Its summary was read. Should more come all the same, the whole is read again and settled again.
         self._settled = False
 
@@ -38,27 +42,42 @@ class ReportFollower:
             status = os.stat(self._path)
         except OSError:
             return False
-        return (status.st_ino, status.st_size) != (self._file, self._position)
+        return (status.st_ino, status.st_size) != (self._file, self.position)
 
-    def read_more(self) -> bool:
-        """Read what was added, at most some megabytes; returns whether there was anything.
+    def fetch(self) -> bytes:
+        """The next bytes of the file, one slice at most; nothing where there is no more of it now.
 
-        Blocks for as long as the file system takes.
+        Blocks for as long as the file system takes, and changes nothing that a pane looks at.
         """
         try:
             with self._path.open("rb") as stream:
                 status = os.fstat(stream.fileno())
-                if self._settled or status.st_ino != self._file or status.st_size < self._position:
+                if (status.st_ino, status.st_size) == (self._file, self.position):
+                    return b""
+                self._size = status.st_size
+                if self._settled or status.st_ino != self._file or status.st_size < self.position:
                     self._reader = TextReportReader()
-                    self._file, self._position, self._settled = status.st_ino, 0, False
-                stream.seek(self._position)
-                begun = self._position
-                while self._position - begun < _MOST_AT_ONCE and (chunk := stream.read(_CHUNK)):
-                    self._position += len(chunk)
-                    self._reader.feed(chunk)
+                    self._file, self.position, self._settled = status.st_ino, 0, False
+                stream.seek(self.position)
+                return stream.read(SLICE)
         except OSError:
-            return False
-        if self._reader.report.complete:
+            return b""
+
+    def take(self, chunk: bytes) -> None:
+        """Read what was fetched: the report grows."""
+        self.position += len(chunk)
+        self._reader.feed(chunk)
+        if self._reader.report.complete and self.position >= self._size:
+            # More may follow a summary in the same file: only at its end is it the last one.
             self._reader.finish()
             self._settled = True
-        return self._position > begun
+
+    def read_more(self) -> bool:
+        """Read what was added, at most some megabytes; returns whether there was anything."""
+        begun = read = 0
+        while read < _MOST_AT_ONCE and (chunk := self.fetch()):
+            if not read:
+                begun = self.position
+            self.take(chunk)
+            read = self.position - begun
+        return read > 0

@@ -13,7 +13,7 @@ The keys are those of `sanitizer/group_key.py`: a run after an edit finds its bu
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,22 +65,28 @@ class FindingRemarks:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def of(self, key: str, loose: str = "") -> Remark:
+    def _moved(self, key: str, loose: str, present: Container[str]) -> str:
+        """The key under which the bug was known before its lines changed, or an empty string."""
+        before = self._loose.get(loose) or ""
+        return before if key not in self._rows and before not in present else ""
+
+    def of(self, key: str, loose: str = "", present: Container[str] = ()) -> Remark:
         """What is said of a bug; that of one which differs in its lines alone, where only one does.
 
         Args:
             key: The bug's key.
             loose: Its key without lines.
+            present: Keys of bugs that are there: none of them has become this one.
         """
-        row = self._rows.get(key)
-        if row is None:
-            row = self._rows.get(self._loose.get(loose) or "")
+        row = self._rows.get(key) or self._rows.get(self._moved(key, loose, present))
         return Remark(row["note"], Mark(row["mark"])) if row is not None else NO_REMARK
 
-    def put(self, key: str, remark: Remark, *, loose: str = "", title: str = "") -> None:
+    def put(
+        self, key: str, remark: Remark, *, loose: str = "", title: str = "", present: Container[str] = ()
+    ) -> None:
         """Say something of a bug, and keep it; nothing said takes the entry away."""
         before = dict(self._rows)
-        if key not in self._rows and (moved := self._loose.get(loose)):
+        if moved := self._moved(key, loose, present):
             # The bug of another line has become this one.
             self._rows.pop(moved, None)
         if remark == NO_REMARK:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,8 @@ class FindingsDesk:
         self._remarks = FindingRemarks(None)
         self._settled = False
         self._keys: dict[str, tuple[str, str]] = {}
+        self._there: set[str] = set()
+        self._seen = 0
         self._new: frozenset[str] = frozenset()
         self._compared = (-1, False)
         self._names: dict[CodeLocation, str] = {}
@@ -77,6 +80,7 @@ class FindingsDesk:
                 own, theirs = program_of(report) if report is not None else None, program_of(before)
                 self._earlier = before if own is None or theirs is None or own == theirs else None
             self._report, self._keys, self._names, self._settled = report, {}, {}, False
+            self._there, self._seen = set(), 0
             self._compared, self._new, self.against = (-1, False), frozenset(), None
             changed = True
         if report is None:
@@ -115,7 +119,16 @@ class FindingsDesk:
         """What is said of a bug."""
         if not len(self._remarks):
             return About(NO_REMARK, True) if group.id in self._new else NOTHING
-        return About(self._remarks.of(*self._keys_of(group)), group.id in self._new)
+        return About(self._remarks.of(*self._keys_of(group), self._present()), group.id in self._new)
+
+    def _present(self) -> set[str]:
+        """The keys of all bugs of the report."""
+        groups = self._report.groups if self._report is not None else {}
+        if self._seen < len(groups):
+            for group in islice(groups.values(), self._seen, None):
+                self._there.add(self._keys_of(group)[0])
+            self._seen = len(groups)
+        return self._there
 
     def note(self, group: FindingGroup, text: str) -> None:
         """Keep a person's words on a bug; an empty text takes them away."""
@@ -130,7 +143,7 @@ class FindingsDesk:
 
     def _put(self, group: FindingGroup, remark: Remark) -> None:
         key, loose = self._keys_of(group)
-        self._remarks.put(key, remark, loose=loose, title=group.title)
+        self._remarks.put(key, remark, loose=loose, title=group.title, present=self._present())
         self._say(self._remarks)
 
     def _say(self, remarks: FindingRemarks) -> None:

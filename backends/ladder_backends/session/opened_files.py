@@ -97,7 +97,16 @@ class OpenedFiles:
                 # Something else was opened, or a run was begun.
                 return
             grows = grows or _size_of(path) != size
-            if grows and follower.has_more() and await asyncio.to_thread(follower.read_more):
+            # Read in slices, between which keys are heard; panes look at the report only in between.
+            chunk = await asyncio.to_thread(follower.fetch) if grows and follower.has_more() else b""
+            if state.report is not shown:
+                return
+            if chunk:
+                follower.take(chunk)
+                if follower.position < min(size, _size_of(path)):
+                    # What is shown already stays until as much is read again.
+                    await asyncio.sleep(0)
+                    continue
                 if state.report is not follower.report:
                     state.report = shown = follower.report
                 if state.selected_finding is None and state.report.findings:
