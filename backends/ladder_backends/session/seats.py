@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from ladder_backends.errors import LadderError
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.seat import Seat
-from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.session.state import Change, LadderState, Run
 
 if TYPE_CHECKING:
     from ladder_backends.debugger.contract import Debugger
     from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.debug_state import DebugState
 
 _WORTH_TELLING = (Run.STOPPED, Run.EXITED, Run.DEAD)
 

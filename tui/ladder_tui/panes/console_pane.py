@@ -9,7 +9,7 @@ from textual import events
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.console_history import ConsoleHistory, history_file
 from ladder_tui.panes.console_input import Ask, ConsoleInput
@@ -19,6 +19,7 @@ from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.debug_state import DebugState
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ladder_backends.rungs import rung_named
-from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.session.state import Change, LadderState, Run
 from ladder_backends.text import clean_line
 from ladder_tui.actions import key_of, runs_no_more
 from ladder_tui.panes import PANES
@@ -15,6 +15,7 @@ from ladder_tui.widgets.row import Cell
 
 if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.debug_state import DebugState
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.app import LadderApp
     from ladder_tui.theming import Palette

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ladder_backends.model.frame import file_name
 from ladder_backends.session.moved_lines import line_now
 from ladder_backends.session.sources import SourceFile, SourceState
-from ladder_backends.session.state import DebugState, Run
+from ladder_backends.session.state import Run
 from ladder_backends.text import clean_line
+
+if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
 
 
 class EditNews:

@@ -11,7 +11,7 @@ from textual import events
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.sources import SourceState
-from ladder_backends.session.state import Change, DebugState, LadderState, Run
+from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.gutter_acts import edit_at, take_click
 from ladder_tui.panes.pane import Pane
@@ -30,6 +30,7 @@ from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row, cut, cut_front, width_of
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
     from ladder_tui.theming import Palette
 
 _BLANK = Cell(" ")

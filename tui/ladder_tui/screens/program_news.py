@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ladder_backends.session.state import Change, DebugState, Run
+from ladder_backends.session.state import Change, Run
+
+if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
 
 QUIET_AFTER = 0.5
 """Seconds without output after which half a line looks like a question."""

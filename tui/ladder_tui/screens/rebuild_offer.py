@@ -6,12 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.frame import file_name
-from ladder_backends.session.state import Change, DebugState, Run
+from ladder_backends.session.state import Change, Run
 from ladder_backends.text import clean_line
 from ladder_tui.actions import key_of
 
 if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.debug_state import DebugState
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.screens.choice import Option
 

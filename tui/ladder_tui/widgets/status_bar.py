@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.seats import seat_title
-from ladder_backends.session.state import DebugState, Run
+from ladder_backends.session.state import Run
 from ladder_tui.actions import ACTIONS, Action, Need, key_label, why_not
 from ladder_tui.widgets.line_view import Hit, LineView
 from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 
