@@ -192,3 +192,18 @@ async def test_the_lane_of_the_dump_is_at_hand(ladder, cuda_gdb, compiled) -> No
     outcome = await ladder.jump(ladder.state.report.findings[8])
     ladder.switch_rung("gdb")
     assert ladder.carrying.lane_at_hand() == outcome.asked
+
+
+async def test_a_key_pressed_twice_opens_it_once_and_who_goes_on_is_left_alone(ladder, compiled) -> None:
+    first = await standing(ladder, compiled("steps"))
+    ladder.switch_rung(OTHER)
+    answers = await asyncio.gather(ladder.carry_to(OTHER), ladder.carry_to(OTHER))
+    assert [answer is not None for answer in answers] == [True, False]
+    assert len(list(ladder.every_session())) == 2
+    await ladder.close_seat(OTHER, Seat.LIVE)
+    carrying = asyncio.get_running_loop().create_task(ladder.carry_to(OTHER))
+    await asyncio.sleep(0)
+    ladder.switch_rung("gdb")
+    assert await carrying is None
+    assert list(ladder.every_session()) == [first]
+    assert ladder.state.rung == "gdb"

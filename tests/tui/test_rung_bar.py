@@ -75,3 +75,17 @@ def test_one_that_does_not_load_says_so_on_the_start_screen_and_the_bar() -> Non
         assert any("does not load: ImportError" in row.text() for row in rows)
     finally:
         rungs.add({})
+
+
+async def test_they_are_looked_for_after_the_first_paint(segfault: Any, show: Any, monkeypatch: Any) -> None:
+    def found() -> bool:
+        return rungs.add({"lldb": rungs.added_rung("lldb", "lldb-mi")})
+
+    monkeypatch.setattr(registry, "find_rungs", found)
+    try:
+        async with show(segfault) as view:
+            await view.app._find_rungs()
+            await view.settle()
+            assert "6 lldb" in view.text().splitlines()[0]
+    finally:
+        rungs.add({})

@@ -60,6 +60,7 @@ class Carrying:
     def __init__(self, ladder: Ladder) -> None:
         self._ladder = ladder
         self._left: DebugSession | None = None
+        self._under_way: set[str] = set()
         self._arrived_with: dict[DebugSession, LaunchSettings] = {}
 
     def program_at_hand(self) -> LaunchTarget | None:
@@ -121,18 +122,29 @@ class Carrying:
         Raises:
             EngineMissing, TargetInvalid, EngineDied: It cannot be opened there; the rung is as it was.
         """
-        ladder, target = self._ladder, self.offer(rung)
-        if target is None:
+        target = self.offer(rung)
+        if target is None or rung in self._under_way:
+            # A key pressed twice opens it once.
             return None
-        name = rung_named(rung).debugger
-        missing = await asyncio.to_thread(ladder.engines.missing, name)
+        self._under_way.add(rung)
+        try:
+            return await self._carry(rung, target)
+        finally:
+            self._under_way.discard(rung)
+
+    async def _carry(self, rung: str, target: LaunchTarget) -> Carried | None:
+        ladder, where = self._ladder, rung_named(rung)
+        missing = await asyncio.to_thread(ladder.engines.missing, where.debugger)
         if missing:
-            shown, where = clean_line(target.program.name), rung_named(rung)
+            shown = clean_line(target.program.name)
             raise EngineMissing(f"{shown} cannot be opened on {where.place}", missing, where.install)
+        if ladder.state.rung != rung:
+            # The user has gone on meanwhile.
+            return None
         left = self._left
         place = left.state.place if left is not None and _program(left) == program_of(target) else None
         try:
-            session = await ladder.open_target(target, debugger=name, run=False)
+            session = await ladder.open_target(target, debugger=where.debugger, run=False)
         except LadderError:
             await ladder.close_seat(rung, Seat.LIVE)
             raise

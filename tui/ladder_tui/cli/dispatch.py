@@ -106,6 +106,7 @@ def _show_help() -> int:
         f"  {'--cwd DIR':{width}}  its working folder",
         f"  {'--env NAME=VALUE':{width}}  a variable for it; may be repeated",
         f"  {'--stdin FILE':{width}}  what it reads instead of its terminal",
+        f"  {'--follow-fork SIDE':{width}}  parent, child, or both, where it forks",
         f"  {'--rung NAME':{width}}  {debugger_list()}, instead of by the program",
         "",
         "options:",

@@ -18,7 +18,7 @@ async def carry(home: Workspace, rung: str, otherwise: str = "") -> None:
     """
     carried = await home.ladder.carry_to(rung)
     if carried is None:
-        if otherwise:
+        if otherwise and home.ladder.state.rung == rung:
             home.ladder_app.say(otherwise)
         return
     words = f"; {carried.words}" if carried.words else ""
