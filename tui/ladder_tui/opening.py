@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget, Target
-from ladder_backends.model.focus import Focus
 
 if TYPE_CHECKING:
+    from ladder_backends.model.focus import Focus
     from ladder_backends.sanitizer.plan import Plan
     from ladder_backends.session.ladder import Ladder
     from ladder_demos.catalogue import Demo

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from ladder_backends.errors import CommandFailed
-from ladder_backends.model.breakpoint import BindingState
 from ladder_backends.model.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -211,6 +210,8 @@ class Debugger(abc.ABC):
 
     async def change_breakpoint(self, binding: BreakpointBinding, intent: BreakpointIntent) -> BreakpointBinding:
         """Make a breakpoint what `intent` says; a refusal is a FAILED binding, and nothing has changed then."""
+        from ladder_backends.model.breakpoint import BindingState
+
         made = await self.set_breakpoint(intent)
         if made.state is not BindingState.FAILED:
             await self.remove_breakpoint(binding)

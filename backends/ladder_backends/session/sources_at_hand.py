@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ladder_backends.debugger.target import CoreTarget, LaunchTarget, Target
 from ladder_backends.model.frame import Place, file_name
 from ladder_backends.paths import current_folder
-from ladder_backends.python_frames.detect import interpreter_among
 from ladder_backends.session.sources import SourceFile, SourceFinder, SourceState
 from ladder_backends.session.state import LadderState, Run
 
@@ -80,6 +79,8 @@ class SourcesAtHand:
         if isinstance(target, CoreTarget):
             program = target.executable
         if program is not None:
+            from ladder_backends.python_frames.detect import interpreter_among
+
             # An interpreter is not made from what it runs: neither scripts nor extensions lie or age with it.
             interpreter = interpreter_among([os.path.realpath(program)]) is not None
             self.finder = (

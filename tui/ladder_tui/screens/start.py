@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import shutil
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -74,6 +73,8 @@ def read_opening(line: str) -> Opening:
     Raises:
         LadderError: It cannot be read, or a file is not there.
     """
+    import shlex
+
     from ladder_backends.case import FileKind, classify
 
     try:
@@ -95,6 +96,8 @@ def read_program(line: str) -> Opening:
     Raises:
         LadderError: It cannot be read, or there is no such program.
     """
+    import shlex
+
     from ladder_backends.sanitizer.plan import Plan
     from ladder_backends.sanitizer.presets import fitting_preset
 
