@@ -12,7 +12,8 @@ import pytest
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.model.process import GpuUse, RunningProcess
-from ladder_backends.session.state import Run
+from ladder_backends.session.seat import Seat
+from ladder_backends.session.state import DebugState, Run
 from ladder_tui.screens import process_rows, processes
 from ladder_tui.screens.attaching import what_becomes
 from ladder_tui.screens.process_rows import Order, matching, ordered
@@ -303,3 +304,22 @@ def test_leaving_says_what_becomes_of_each(segfault: Any) -> None:
     assert what_becomes([session]) == "Leaving ends process 4711."
     session.state.run = Run.EXITED
     assert what_becomes([session]) == ""
+
+
+async def test_a_program_that_is_not_on_screen_is_asked_for_and_a_core_is_not(
+    empty_ladder: Any, show: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = DebugState(rung="gdb", seat=Seat.DUMP, title="segfault · core", run=Run.DUMP)
+    live = DebugState(rung="gdb", title="steps", run=Run.STOPPED)
+    empty_ladder.add(core)
+    session = empty_ladder.add_aside(live)
+    session.target = LaunchTarget(program=processes.__file__)  # type: ignore[arg-type]
+    monkeypatch.setattr(processes, "_check", lambda pid: None)
+    monkeypatch.setattr("ladder_backends.processes.ProcessList", lambda: Listed(ALL))
+    async with show(empty_ladder) as view:
+        await view.press("A")
+        while not isinstance(view.app.screen, ProcessScreen) or not view.app.screen.list.row_count:
+            await view.pilot.pause(0.01)
+        await view.press("enter")
+        await checked(view)
+        assert "steps, which is open on this rung, ends." in view.text()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.rungs import host_rung
+from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import Run
 from ladder_tui.widgets.row import cut
 
@@ -64,7 +65,9 @@ def _ask_and_attach(home: Workspace, pid: int) -> None:
     def attach() -> None:
         home.ladder_app.work(home.ladder.open_target(AttachTarget(pid)))
 
-    open_now = home.ladder.sessions.get(host_rung().name)
+    # A core beside it stays.
+    live = (one for one in home.ladder.every_session() if one.state.seat is Seat.LIVE)
+    open_now = next((one for one in live if one.state.rung == host_rung().name), None)
     if open_now is None or open_now.state.run not in _LIVE:
         attach()
         return
