@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from collections import Counter
@@ -127,3 +128,16 @@ def test_the_table_imports_no_debugger() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30)
     assert answer.stdout.strip() == "[]"
+
+
+def test_nothing_else_tells_debuggers_apart_by_name() -> None:
+    root = Path(rungs.__file__).parents[2]
+    names = {rung.name for rung in rungs.OURS if rung.device or rung.debugger}
+    named = [
+        f"{file.relative_to(root)}:{node.lineno}"
+        for folder in ("backends/ladder_backends/session", "backends/ladder_backends/debugger", "tui/ladder_tui")
+        for file in sorted((root / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and node.value in names
+    ]
+    assert named == []
