@@ -338,6 +338,7 @@ async def test_watches_of_other_frames_push_nothing_out(trees: Any, show: Any) -
         assert "lists them" in view.text()
         await view.press("space")
         assert names()[-3:] == ["2 watches out of scope", "other", "further"]
+        assert any("further" in line for line in pane(view))
         await view.press("end", "x")
         assert names()[-2:] == ["1 watch out of scope", "other"]
         await view.press("up", "enter")

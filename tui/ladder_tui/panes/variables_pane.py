@@ -208,6 +208,7 @@ class VariablesPane(Pane):
         self.cursor_moved()
         if row.sort is Sort.ELSEWHERE:
             values.fold_elsewhere()
+            self._bring_inside(row)
         elif row.sort in (Sort.MORE, Sort.BEFORE):
             self.work(values.page(row))
         elif row.watched and row.variable.error == CALLS:
