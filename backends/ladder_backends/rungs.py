@@ -1,13 +1,13 @@
 """The rungs of the ladder, once: bar, digits, layouts, start screen, configuration and debuggers are drawn from it.
 
-Nothing is imported for it, so that it costs nothing before the first paint. A debugger that another package adds
+Next to nothing is imported for it, not even dataclasses: `--help` reads it. A debugger that another package adds
 brings its own rung, which stands at the end; `debugger.registry.find_rungs` looks for those.
 """
 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 
 class Layout(enum.StrEnum):
@@ -17,8 +17,7 @@ class Layout(enum.StrEnum):
     DEVICE = "device"
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(NamedTuple):
     """One rung.
 
     Attributes:
@@ -159,7 +158,7 @@ def add(found: dict[str, Rung]) -> bool:
     for number, name in enumerate(names):
         rung = found[name]
         key = _FREE_KEYS[number] if number < len(_FREE_KEYS) else ""
-        _added[name] = replace(rung, key=key)
+        _added[name] = rung._replace(key=key)
     return _added != before
 
 

@@ -29,7 +29,9 @@ PANES = ("ladder_tui.panes.source_pane", "ladder_tui.panes.findings_pane", "ladd
             START, (*PARSERS, *READERS, *ENGINES, *DIALOGS, *PANES, "ladder_backends.case"), id="start screen"
         ),
         pytest.param(SESSION, (*READERS, "xml", "pygments", "ladder_backends.images.gpu_dump"), id="session"),
-        pytest.param(HELP, ("asyncio", "textual", "rich", "ladder_backends.session", "logging"), id="help"),
+        pytest.param(
+            HELP, ("asyncio", "dataclasses", "textual", "rich", "ladder_backends.session", "logging"), id="help"
+        ),
     ],
 )
 def test_what_is_not_shown_is_not_imported(script: str, unwanted: tuple[str, ...]) -> None:
