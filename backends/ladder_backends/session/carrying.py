@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.errors import EngineMissing, LadderError
-from ladder_backends.model.focus import Focus
 from ladder_backends.model.launch import LaunchSettings
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import dump_rung, rung_named
@@ -18,6 +17,7 @@ from ladder_backends.session.target_program import program_of
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
+    from ladder_backends.model.focus import Focus
     from ladder_backends.model.frame import Place
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.ladder import Ladder
@@ -82,6 +82,8 @@ class Carrying:
 
     def lane_at_hand(self) -> Focus | None:
         """The block and thread in which another session of the program on screen stands, or None."""
+        from ladder_backends.model.focus import Focus
+
         active = self._ladder.active
         program = _program(active)
         for session in self._by_recency():

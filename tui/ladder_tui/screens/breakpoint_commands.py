@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
-from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointIntent, BreakpointKind
-
 if TYPE_CHECKING:
+    from ladder_backends.model.breakpoint import BreakpointBinding
     from ladder_tui.screens.workspace import Workspace
-
-_KINDS = {"-r": BreakpointKind.READ, "-a": BreakpointKind.ACCESS, "-w": BreakpointKind.WRITE}
 
 
 class BreakpointCommands(Screen[None]):
@@ -34,6 +31,7 @@ class BreakpointCommands(Screen[None]):
         home = cast("Workspace", self)
         if home._refused("new_breakpoint"):
             return
+        from ladder_backends.model.breakpoint import BreakpointIntent
         from ladder_tui.screens.breakpoint_form import new_breakpoint
 
         source = home._source
@@ -44,12 +42,15 @@ class BreakpointCommands(Screen[None]):
         home = cast("Workspace", self)
         if home._refused("watch_data"):
             return
+        from ladder_backends.model.breakpoint import BreakpointIntent, BreakpointKind
+
+        kinds = {"-r": BreakpointKind.READ, "-a": BreakpointKind.ACCESS, "-w": BreakpointKind.WRITE}
         session, pane = home.ladder.active, home._focused_pane
         offered = pane.expression_at_cursor() if pane is not None else ""
 
         def give(text: str) -> None:
             option, _, rest = text.strip().partition(" ")
-            kind = _KINDS.get(option)
+            kind = kinds.get(option)
             expression = (rest if kind is not None else text).strip() or offered
             if expression and session is not None:
                 wish = BreakpointIntent(0, expression, kind=kind or BreakpointKind.WRITE)

@@ -13,7 +13,6 @@ from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
-from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.registry import debugger_names, find_rungs, load_debugger
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.errors import LadderError
@@ -39,6 +38,7 @@ from ladder_tui.widgets.prompt import Prompt
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.probe import Probe
     from ladder_tui.theming import Palette
 
 LOOK_AFTER = 0.03
@@ -64,6 +64,8 @@ def probe_one(name: str) -> Probe:
     try:
         return load_debugger(name).probe()
     except LadderError as error:
+        from ladder_backends.debugger.probe import Probe
+
         return Probe(name, None, missing=f"{error.what}: {error.why}".rstrip(": "), remedy=error.remedy)
 
 

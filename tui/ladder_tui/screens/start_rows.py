@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.debugger.probe import Probe
 from ladder_backends.rungs import Rung, rungs
 from ladder_demos.catalogue import Demo
 from ladder_tui.recent import Recent
 from ladder_tui.widgets.row import EMPTY, Cell, Row
+
+if TYPE_CHECKING:
+    from ladder_backends.debugger.probe import Probe
 
 _NOT_YET = "not in this version"
 _REPORTS = "reads reports"
