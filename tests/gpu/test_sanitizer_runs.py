@@ -68,8 +68,10 @@ def test_findings_dump_and_lanes_of_one_run(made: Any, tmp_path: Path) -> None:
     assert "%" not in dump
     assert Path(dump).is_file()
     jump = subprocess.run(
-        [sys.executable, "-m", "ladder_tui", "jump", "--json", "--dump", dump, "--exe", program]
-        + ["--block", "3,0,0", "--thread", "240,0,0"],
+        [
+            *(sys.executable, "-m", "ladder_tui", "jump", "--json", "--dump", dump, "--exe", program),
+            *("--block", "3,0,0", "--thread", "240,0,0"),
+        ],
         capture_output=True,
         text=True,
         timeout=120,

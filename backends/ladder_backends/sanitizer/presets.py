@@ -115,7 +115,9 @@ PRESETS: Mapping[str, Preset] = {
 """Every preset by its name, in the order shown."""
 
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*$|torchrun$|accelerate$")
-_IMPORTS = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(torch|triton|cupy)\b", re.MULTILINE)
+_IMPORTS = re.compile(
+    rb"^[ \t]*(?:from[ \t]+|import[ \t]+(?:[\w.]+[ \t]*,[ \t]*)*)(torch|triton|cupy)\b", re.MULTILINE
+)
 _READ = 256 << 10
 
 

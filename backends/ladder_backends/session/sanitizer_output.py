@@ -40,7 +40,6 @@ class RunOutput:
         self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
         self._stream: IO[bytes] | None = None
         self._line = ""
-        self._is_open = False
         self.tail = b""
         self.size = 0
         if file is not None:
@@ -57,14 +56,15 @@ class RunOutput:
         text = _SEQUENCE.sub("", self._decoder.decode(raw))
         for number, piece in enumerate(text.split("\n")):
             if number:
-                if not self._is_open:
+                if not self._state.output_open:
                     self._begin()
-                self._is_open = False
+                self._state.output_open = False
             if piece:
                 self._extend(piece)
 
     def close(self) -> None:
         """The run has ended; its last line ends too."""
+        self._state.output_open = False
         if self._stream is not None:
             with contextlib.suppress(OSError):
                 self._stream.close()
@@ -73,10 +73,11 @@ class RunOutput:
     def _begin(self) -> None:
         self._state.output.append("")
         self._state.output_lines += 1
-        self._line, self._is_open = "", True
+        self._state.output_open = True
+        self._line = ""
 
     def _extend(self, piece: str) -> None:
-        if not self._is_open:
+        if not self._state.output_open:
             self._begin()
         line = self._line + piece
         # A progress bar writes its line anew.

@@ -42,8 +42,9 @@ class SanitizerRunState:
         launches: Kernel launches seen; None where this version, or this plan, does not tell of them.
         ends: How the tools before ended.
         notes: What was left out of the command, and why.
-        output: Lines that the program has written, clean; the last one may go on.
+        output: Lines that the program has written, clean.
         output_lines: How many lines that were, those dropped among them.
+        output_open: The last line may go on.
         folder: Where it is kept, or None.
         commands: The command line of each tool of the plan.
         dumps: GPU core dumps of each tool that has ended.
@@ -62,6 +63,7 @@ class SanitizerRunState:
     notes: tuple[str, ...] = ()
     output: deque[str] = field(default_factory=lambda: deque(maxlen=OUTPUT_LINES))
     output_lines: int = 0
+    output_open: bool = False
     folder: Path | None = None
     commands: list[tuple[str, ...]] = field(default_factory=list)
     dumps: list[tuple[Path, ...]] = field(default_factory=list)

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ladder_backends.model.finding import Report
 from ladder_backends.sanitizer import PROVES_NOTHING, exit_code, headline, report_json
 from ladder_backends.sanitizer.plan import Plan
 from ladder_backends.session.ladder import Ladder
@@ -35,7 +34,7 @@ async def _run(ladder: Ladder, plan: Plan, save: Path | None, json_wanted: bool)
         await runs.ended()
     leave()
     state, report = runs.state, ladder.state.report
-    teller.tell(state, whole=True)
+    teller.tell(state)
     assert report is not None
     if json_wanted:
         print_json({**report_json(report), "run": run_json(state)})
@@ -43,7 +42,7 @@ async def _run(ladder: Ladder, plan: Plan, save: Path | None, json_wanted: bool)
         from ladder_tui.cli.findings_text import report_lines
 
         print_lines(report_lines(report))
-        _say_where(state, report)
+        _say_where(state)
     code = exit_code(report)
     if code == PROVES_NOTHING:
         say(headline(report))
@@ -75,13 +74,13 @@ def run_json(state: SanitizerRunState) -> dict[str, Any]:
     }
 
 
-def _say_where(state: SanitizerRunState, report: Report) -> None:
+def _say_where(state: SanitizerRunState) -> None:
     for note in state.notes:
         say(note)
     if len(state.ends) > 1:
         for end in state.ends:
             say(end.line)
-    if state.folder is not None and report.findings:
+    if state.folder is not None and state.found:
         import shlex
 
         say(f"to look into it: ladder-tui open {shlex.quote(str(state.folder))}")
@@ -93,10 +92,10 @@ class _Teller:
     def __init__(self) -> None:
         self._told = 0
 
-    def tell(self, state: SanitizerRunState, *, whole: bool = False) -> None:
-        """Write the lines that have ended since; with `whole`, the last one too."""
+    def tell(self, state: SanitizerRunState) -> None:
+        """Write the lines that have ended since."""
         first = state.output_lines - len(state.output)
-        end = state.output_lines if whole else state.output_lines - 1
+        end = state.output_lines - state.output_open
         for number in range(max(self._told, first), end):
             sys.stderr.write(clean(state.output[number - first]) + "\n")
         self._told = max(self._told, end)
