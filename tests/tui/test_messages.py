@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ladder_tui.screens.choice import ChoiceScreen, Option
+from ladder_tui.screens.form import FormScreen
 from ladder_tui.screens.messages import MessageScreen
+from ladder_tui.widgets.form_fields import TextField
 
 LONG = "what happened " + "and why it did " * 120 + "— the remedy stands last"
 
@@ -48,3 +51,24 @@ async def test_keys_that_were_swallowed_are_no_messages(segfault: Any, show: Any
         view.app.refuse("it does not open")
         await view.press(*"some text")
         assert [one.text for one in view.app.workspace.notice_line.said] == ["it does not open"]
+
+
+async def test_what_a_dialog_says_is_wrapped(segfault: Any, show: Any) -> None:
+    long = "what is wrong " + "and why it is " * 8 + "and the remedy"
+    async with show(segfault, (80, 24)) as view:
+        options = (Option("y", "yes", "yes"), Option("n", "no", ""))
+        view.app.push_screen(ChoiceScreen("Do it?", options, view.app.palette, why=long))
+        await view.settle()
+        assert "and the remedy" in view.text()
+        await view.press("escape")
+        form = FormScreen(
+            "Say", (TextField("what", "What"),), view.app.palette, check=lambda values: ("what", long), why=long
+        )
+        view.app.push_screen(form)
+        await view.settle()
+        assert view.text().count("and the remedy") == 1
+        await view.press("enter")
+        assert view.text().count("and the remedy") == 2
+        assert "Esc cancel" in view.text()
+        await view.press("x", "escape")
+        assert view.app.screen is view.app.workspace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import NamedTuple
 
 from rich.segment import Segment
@@ -14,7 +15,7 @@ from textual.widget import Widget
 
 from ladder_tui.screens.dialog import Dialog
 from ladder_tui.theming import Depth, Palette
-from ladder_tui.widgets.row import Cell, Row, compose, cut, width_of
+from ladder_tui.widgets.row import Cell, Row, compose, cut, printable, width_of
 
 
 class Option(NamedTuple):
@@ -50,8 +51,9 @@ class ChoiceList(Widget, can_focus=True):
 
     def _rows(self) -> list[Row]:
         rows = [self._rule, Row((Cell("  "), Cell(self.question, "strong")))]
-        if self.why:
-            rows.append(Row((Cell("  "), Cell(self.why, "muted"))))
+        # What becomes of things stands there: none of it may be cut.
+        for line in textwrap.wrap(printable(self.why), max(8, self.app.size.width - 8)):
+            rows.append(Row((Cell("  "), Cell(line, "muted"))))
         rows.append(Row())
         for index, option in enumerate(self.options):
             mark = "▸ " if index == self.cursor else "  "

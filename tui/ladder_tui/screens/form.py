@@ -15,6 +15,7 @@ form, which stays; `check` runs on the event loop and must be quick.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -39,6 +40,7 @@ Check: TypeAlias = Callable[[FormValues], "tuple[str, str] | None"]
 """Says which field is wrong, by its name, and why; None where all is well."""
 
 _WIDEST = 76
+_MOST_LINES = 4
 _ACCEPT, _CANCEL = "accept", "cancel"
 
 
@@ -91,13 +93,15 @@ class FormBody(Widget, can_focus=True):
         rows = [Row((Cell("  "), Cell(self.question, "strong")))]
         if not roomy:
             return rows
-        if self.why:
-            rows.append(Row((Cell("  "), Cell(self.why, "muted"))))
+        for line in textwrap.wrap(printable(self.why), max(8, self.get_content_width(None, None) - 4)):
+            rows.append(Row((Cell("  "), Cell(line, "muted"))))
         return [self._rule, *rows, Row()]
 
     def _foot(self, roomy: bool) -> list[Row]:
         note = self.fields[self.cursor].note if self.fields else ""
-        said = Cell(self.message, "error") if self.message else Cell(note, "muted")
+        said, style = (self.message, "error") if self.message else (note, "muted")
+        room = max(8, self.get_content_width(None, None) - 4)
+        lines = textwrap.wrap(printable(said), room, max_lines=_MOST_LINES if roomy else 1, placeholder="…") or [""]
         keys = Row(
             (
                 Cell("  "),
@@ -111,7 +115,7 @@ class FormBody(Widget, can_focus=True):
                 Cell(" next", "muted"),
             )
         )
-        rows = [Row((Cell("  "), said)), keys]
+        rows = [*(Row((Cell("  "), Cell(line, style))) for line in lines), keys]
         return [Row(), *rows, self._rule] if roomy else rows
 
     @property
@@ -160,13 +164,13 @@ class FormBody(Widget, can_focus=True):
     def move(self, by: int) -> None:
         """Give the keys to another field, round the ends."""
         self.cursor = (self.cursor + by) % len(self.fields)
-        self.refresh()
+        self.refresh(layout=True)
 
     def complain(self, name: str, message: str) -> None:
         """Show what is wrong, and go to the field."""
         self.message = clean_line(message)
         self.cursor = next((index for index, field in enumerate(self.fields) if field.name == name), self.cursor)
-        self.refresh()
+        self.refresh(layout=True)
 
     def edits(self, key: str) -> bool:
         """Whether a key edits the line, as it stands now."""
@@ -176,14 +180,14 @@ class FormBody(Widget, can_focus=True):
         """A key for the field that has them."""
         if self.fields[self.cursor].press(key, character):
             self.message = ""
-            self.refresh()
+            self.refresh(layout=True)
 
     def paste(self, text: str) -> None:
         """Pasted text for the field that has the keys: its first line."""
         first, _, rest = text.strip("\r\n").replace("\r", "\n").partition("\n")
         if self.fields[self.cursor].paste(clean_line(first)):
             self.message = "only the first line was taken" if rest.strip() else ""
-            self.refresh()
+            self.refresh(layout=True)
 
     def click_at(self, x: int, y: int) -> str:
         """Take a click; returns `accept`, `cancel`, or an empty string where it was for a field or for nothing."""
@@ -202,7 +206,7 @@ class FormBody(Widget, can_focus=True):
                 field.cells(self._value_room, True)
             field.click(x - self._value_column, self._value_room)
             self.message = ""
-        self.refresh()
+        self.refresh(layout=True)
         return ""
 
 
