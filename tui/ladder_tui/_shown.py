@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from operator import ne, or_
+from itertools import groupby
+from operator import is_not, ne, or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import split_graphemes
 from rich.color import ColorSystem
-from rich.control import Control
 from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _RESET = "\x1b[0m"
 _WORTH_A_MOVE = 4
 """Cells that are rather sent again than jumped over."""
+_STYLES = 4096
+"""Styles whose looks are kept."""
 
 
 class Look(NamedTuple):
@@ -46,9 +48,7 @@ def _parameters(style: Style, system: ColorSystem) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _look(style: Style | None, system: ColorSystem) -> Look:
-    if style is None:
-        return PLAIN
+def _look(style: Style, system: ColorSystem) -> Look:
     foreground = _parameters(Style(color=style.color), system) if style.color is not None else ""
     background = _parameters(Style(bgcolor=style.bgcolor), system) if style.bgcolor is not None else ""
     attributes = Style(
@@ -67,15 +67,42 @@ def _look(style: Style | None, system: ColorSystem) -> Look:
     return Look(_parameters(attributes, system), foreground, background, link)
 
 
-@lru_cache(maxsize=4096)
-def _look_of_blanks(style: Style | None, system: ColorSystem) -> Look:
+def _look_of_blanks(style: Style, look: Look) -> Look:
     """Of a blank only the background is seen, unless something is drawn through it."""
-    look = _look(style, system)
-    if style is None or any(
-        (style.underline, style.underline2, style.overline, style.strike, style.reverse, style.link)
-    ):
+    if any((style.underline, style.underline2, style.overline, style.strike, style.reverse, style.link)):
         return look
     return Look(background=look.background)
+
+
+class _Looks:
+    """Looks of styles, of text and of blanks; those that are equal are mostly the same object.
+
+    Args:
+        system: Colours of the terminal.
+    """
+
+    def __init__(self, system: ColorSystem) -> None:
+        self.system = system
+        self._kept: dict[Look, Look] = {}
+        # By identity, which is faster than the hash of a style; a style that is held keeps its identity.
+        self._found: dict[int, tuple[Style, Look, Look]] = {}
+
+    def of(self, style: Style | None, text: str) -> Look:
+        """The look of a text in a style."""
+        if style is None:
+            return PLAIN
+        found = self._found.get(id(style)) or self._find(style)
+        return found[2] if text[0] == " " and text.isascii() and text.isspace() else found[1]
+
+    def _find(self, style: Style) -> tuple[Style, Look, Look]:
+        if len(self._found) >= _STYLES:
+            self._found.clear()
+            self._kept.clear()
+        look = _look(style, self.system)
+        blank = _look_of_blanks(style, look)
+        found = (style, self._kept.setdefault(look, look), self._kept.setdefault(blank, blank))
+        self._found[id(style)] = found
+        return found
 
 
 @lru_cache(maxsize=16384)
@@ -126,7 +153,7 @@ class _Pen:
 
     def move(self, x: int, y: int) -> None:
         if y != self._y:
-            self.out.append(Control.move_to(x, y).segment.text)
+            self.out.append(f"\x1b[{y + 1};{x + 1}H")
         elif x != self._x:
             self.out.append(f"\x1b[{x + 1}G")
         self._x, self._y = x, y
@@ -159,6 +186,7 @@ class Shown:
         self._size = (0, 0)
         self._texts: list[list[str | None]] = []
         self._looks: list[list[Look]] = []
+        self._styles = _Looks(ColorSystem.TRUECOLOR)
 
     def forget(self) -> None:
         """Someone else wrote to the terminal, or its size changed: nothing on it is known."""
@@ -182,12 +210,14 @@ class Shown:
         pen = _Pen(width)
         # As Textual has it: palettes for a terminal without colours have none.
         system = console._color_system or ColorSystem.TRUECOLOR
+        if self._styles.system is not system:
+            self._styles = _Looks(system)
         try:
             if isinstance(update, LayoutUpdate):
                 x = update.region.x
                 for y, strips in enumerate(update.strips[: height - update.region.y], update.region.y):
                     segments = [segment for strip in strips for segment in strip]
-                    self._draw(pen, system, y, x, segments, (x, width))
+                    self._draw(pen, y, x, segments, (x, width))
                 self.whole = self.whole or update.region.size == size
             else:
                 for y, left, right in update.spans:
@@ -195,7 +225,7 @@ class Shown:
                         continue
                     for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
                         if strip is not None and x < right and end > left:
-                            self._draw(pen, system, y, x, strip._segments, (max(x, left), min(end, right)), end)
+                            self._draw(pen, y, x, strip._segments, (max(x, left), min(end, right)), end)
         except BaseException:
             # It will not be written.
             self.forget()
@@ -205,7 +235,6 @@ class Shown:
     def _draw(
         self,
         pen: _Pen,
-        system: ColorSystem,
         y: int,
         x: int,
         segments: Sequence[Segment],
@@ -216,7 +245,6 @@ class Shown:
 
         Args:
             pen: Collects what is sent.
-            system: Colours of the terminal.
             y: The line.
             x: Where the segments begin.
             segments: Of the line, from `x` on.
@@ -227,7 +255,7 @@ class Shown:
         end = width if end is None else min(end, width)
         left, right = span[0], min(span[1], width)
         texts, looks = self._texts[y], self._looks[y]
-        cells = _plain_cells(segments, system, left - x, right - x)
+        cells = _plain_cells(segments, self._styles, left - x, right - x)
         if cells is not None:
             right = left + len(cells[0])
             if cells[0] == texts[left:right] and cells[1] == looks[left:right]:
@@ -236,7 +264,7 @@ class Shown:
                 self._send(pen, y, left, cells)
                 return
         # There are wide characters, or were: none may be cut in two, so the line is looked at as far as is known.
-        found, drawn = _all_cells(segments, system, end - x)
+        found, drawn = _all_cells(segments, self._styles, end - x)
         self._mend(pen, y, x, x + len(found), found)
         self._send(pen, y, x, (found, drawn))
 
@@ -257,7 +285,8 @@ class Shown:
         right = left + len(found)
         row, row_looks = self._texts[y], self._looks[y]
         old, old_looks = row[left:right], row_looks[left:right]
-        differs = bytes(map(or_, map(ne, found, old), map(ne, drawn, old_looks)))
+        # Looks that are equal and yet two objects are sent again: that is rare, and to compare them takes longer.
+        differs = bytes(map(or_, map(ne, found, old), map(is_not, drawn, old_looks)))
         row[left:right] = found
         row_looks[left:right] = drawn
         start = differs.find(1)
@@ -280,21 +309,34 @@ def _write_run(pen: _Pen, y: int, left: int, run: tuple[int, int], cells: tuple[
     """Write the cells of a run, those of one look at once; what is no plain character ends a piece."""
     texts, looks = cells
     at, stop = run
-    while at < stop:
-        look = looks[at]
-        end = at + 1
-        plain = len(texts[at]) == 1
-        while end < stop and looks[end] == look and (plain or len(texts[end]) != 1):
-            plain = plain and len(texts[end]) == 1
-            end += 1
-        pen.move(left + at, y)
-        text = "".join(texts[at:end])
-        pen.write(text, end - at if plain else -1, look)
-        at = end
+    for look, same in groupby(looks[at:stop]):
+        end = at + len(list(same))
+        while at < end:
+            until, piece = end, texts[at:end]
+            text = "".join(piece)
+            plain = len(text) == len(piece) and "" not in piece
+            if not plain:
+                until = _end_of_piece(texts, at, end)
+                text = "".join(texts[at:until])
+            pen.move(left + at, y)
+            pen.write(text, until - at if plain else -1, look)
+            at = until
+
+
+def _end_of_piece(texts: list[str], at: int, end: int) -> int:
+    """Where plain characters come again, behind some that are not."""
+    plain = True
+    while at < end:
+        wide = len(texts[at]) != 1 or (at + 1 < end and not texts[at + 1])
+        if not wide and not plain:
+            break
+        plain = plain and not wide
+        at += 1
+    return at
 
 
 def _plain_cells(
-    segments: Iterable[Segment], system: ColorSystem, left: int, right: int
+    segments: Iterable[Segment], styles: _Looks, left: int, right: int
 ) -> tuple[list[str], list[Look]] | None:
     """Cells between two columns; None where a character takes no cell, or two."""
     texts: list[str] = []
@@ -312,13 +354,12 @@ def _plain_cells(
             if at < left or end > right:
                 text = text[max(0, left - at) : right - at]
             texts += text
-            blank = text.isspace() and text.isascii()
-            looks += [_look_of_blanks(style, system) if blank else _look(style, system)] * len(text)
+            looks += [styles.of(style, text)] * len(text)
         at = end
     return texts, looks
 
 
-def _all_cells(segments: Iterable[Segment], system: ColorSystem, limit: int) -> tuple[list[str], list[Look]]:
+def _all_cells(segments: Iterable[Segment], styles: _Looks, limit: int) -> tuple[list[str], list[Look]]:
     """Cells up to a column, with an empty text behind each wide character."""
     texts: list[str] = []
     looks: list[Look] = []
@@ -331,8 +372,7 @@ def _all_cells(segments: Iterable[Segment], system: ColorSystem, limit: int) -> 
             texts[-1 if texts[-1] else -2] += graphemes[0]
         new = text if graphemes is None else graphemes[1:]
         texts += new
-        blank = text.isspace() and text.isascii()
-        looks += [_look_of_blanks(style, system) if blank else _look(style, system)] * len(new)
+        looks += [styles.of(style, text)] * len(new)
     if len(texts) > limit:
         cut = texts[limit] == ""
         del texts[limit:], looks[limit:]
