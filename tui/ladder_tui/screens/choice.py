@@ -52,8 +52,8 @@ class ChoiceList(Widget, can_focus=True):
     def _rows(self) -> list[Row]:
         rows = [self._rule, Row((Cell("  "), Cell(self.question, "strong")))]
         # What becomes of things stands there: none of it may be cut.
-        for line in textwrap.wrap(printable(self.why), max(8, self.app.size.width - 8)):
-            rows.append(Row((Cell("  "), Cell(line, "muted"))))
+        lines = textwrap.wrap(printable(self.why), max(8, self.app.size.width - 8))
+        rows += [Row((Cell("  "), Cell(line, "muted"))) for line in lines]
         rows.append(Row())
         for index, option in enumerate(self.options):
             mark = "▸ " if index == self.cursor else "  "

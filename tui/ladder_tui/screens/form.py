@@ -93,8 +93,8 @@ class FormBody(Widget, can_focus=True):
         rows = [Row((Cell("  "), Cell(self.question, "strong")))]
         if not roomy:
             return rows
-        for line in textwrap.wrap(printable(self.why), max(8, self.get_content_width(None, None) - 4)):
-            rows.append(Row((Cell("  "), Cell(line, "muted"))))
+        lines = textwrap.wrap(printable(self.why), max(8, self.get_content_width(None, None) - 4))
+        rows += [Row((Cell("  "), Cell(line, "muted"))) for line in lines]
         return [self._rule, *rows, Row()]
 
     def _foot(self, roomy: bool) -> list[Row]:
