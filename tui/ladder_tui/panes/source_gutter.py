@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.model.breakpoint import BreakpointBinding, BreakpointKind
-from ladder_backends.model.finding import Report
 from ladder_backends.model.frame import Place, file_name
-from ladder_backends.model.variable import Variable
-from ladder_tui.panes.breakpoint_rows import breakpoint_mark
 from ladder_tui.widgets.row import Cell
+
+if TYPE_CHECKING:
+    from ladder_backends.model.breakpoint import BreakpointBinding
+    from ladder_backends.model.finding import Report
+    from ladder_backends.model.variable import Variable
 
 _WORD = re.compile(r"(?<!->)(?<![.\w])[A-Za-z_]\w*")
 """A name that is no member's."""
@@ -43,6 +44,10 @@ def same_file(place: Place, names: frozenset[str]) -> bool:
 def breakpoint_lines(bindings: Sequence[BreakpointBinding], names: frozenset[str]) -> dict[int, Cell]:
     """Marks by 1-based line for one file; of several on one line, one that is on counts."""
     marks: dict[int, Cell] = {}
+    if not bindings:
+        return marks
+    from ladder_tui.panes.breakpoint_rows import breakpoint_mark
+
     for binding in bindings:
         for line, on in _lines_of(binding, names):
             mark = breakpoint_mark(binding, on=on)
@@ -60,6 +65,8 @@ def breakpoint_on(
 
 def _lines_of(binding: BreakpointBinding, names: frozenset[str]) -> Iterator[tuple[int, bool]]:
     """The lines of a file that a breakpoint is on, and whether it is switched on there."""
+    from ladder_backends.model.breakpoint import BreakpointKind
+
     for place in binding.places:
         if same_file(place, names):
             there = [each.enabled for each in binding.locations if each.place == place]

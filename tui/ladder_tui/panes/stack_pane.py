@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import Frame
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
 from ladder_backends.rungs import rung_named
@@ -32,6 +31,7 @@ from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
+    from ladder_backends.model.finding import CodeLocation
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.theming import Palette
 

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ladder_backends.model.finding import CodeLocation
 from ladder_backends.model.frame import Frame, FrameKind, file_name
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
 from ladder_backends.session.own_frames import is_library
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
+    from ladder_backends.model.finding import CodeLocation
     from ladder_backends.session.debug_state import DebugState
 
 
