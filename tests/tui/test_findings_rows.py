@@ -118,7 +118,7 @@ def test_a_hazard_shows_both_sides_and_each_can_be_jumped_to() -> None:
         (0, 1),
         (1, 0),
     ]
-    assert rows[0].end[-1].text == "20 pairs"
+    assert rows[0].end[-1].text == "20 pairs in block 2"
 
 
 def test_a_finding_without_a_lane_says_why_and_what_to_do() -> None:
@@ -232,3 +232,16 @@ def test_hostile_names_stay_text() -> None:
     bug.title = "[/bold][@click=quit]  \u202ekernel\x1b[2J"
     rows = rows_of(made)
     assert rows[0].text().startswith("✗ [/bold][@click=quit]")
+
+
+def test_lanes_of_a_large_bug_are_counted_in_parts_by_the_row_that_shows_them() -> None:
+    made = many(50_000)
+    rows = rows_of(made)
+    assert rows[0].end[-1].text == "50,000 lanes"
+    assert not rows.insets.counting
+    assert rows[1].text() == "    counting lanes: 20,000 of 50,000"
+    assert rows.insets.counting
+    assert rows[1].text() == "    counting lanes: 40,000 of 50,000"
+    assert rows[1].text().startswith("    blocks 0–195  █")
+    assert not rows.insets.counting
+    assert rows[0].end[-1].text == "50,000 lanes of 196 blocks"

@@ -8,6 +8,7 @@ which only an engine knows; without it the threads are laid out as they are name
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ladder_backends.model.finding import Finding
@@ -98,14 +99,14 @@ class LaneMap:
     def words(self) -> str:
         """`24 lanes of block 3`, `24 lanes of blocks 3, 4`, `5,000 lanes of 20 blocks`."""
         lanes = f"{self.lanes:,} {'lane' if self.lanes == 1 else 'lanes'}"
-        names = [self.block_name(block) for block in list(self.blocks)[: _MOST_NAMED + 1]]
-        if not names:
-            return lanes
-        if len(names) == 1:
-            return f"{lanes} of block {names[0]}"
+        return f"{lanes} of {self.where()}" if self.blocks else lanes
+
+    def where(self) -> str:
+        """`block 3`, `blocks 3, 4`, `20 blocks`."""
+        names = [self.block_name(block) for block in islice(self.blocks, _MOST_NAMED + 1)]
         if len(names) > _MOST_NAMED:
-            return f"{lanes} of {len(self.blocks):,} blocks"
-        return f"{lanes} of blocks {', '.join(names)}"
+            return f"{len(self.blocks):,} blocks"
+        return f"block{'s' if len(names) > 1 else ''} {', '.join(names)}".rstrip()
 
     def extent(self, grid: Dim3 | None = None) -> Dim3:
         """How far the blocks go that are named, or the whole grid where an engine has told it."""

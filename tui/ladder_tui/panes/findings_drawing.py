@@ -38,7 +38,7 @@ def title_row(
     strong, function = ("strong", "function") if mark is Mark.OPEN else ("muted", "muted")
     cells = (Cell(f"{glyph} ", style), Cell(what, strong), Cell(gap + where, function))
     if first.lane is LaneAnswer.TWO:
-        end = plural(count, "pair")
+        end = lanes or plural(count, "pair")
     elif has_lane(first):
         end = lanes or plural(count, "lane")
     else:

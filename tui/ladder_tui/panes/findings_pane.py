@@ -63,9 +63,9 @@ class FindingsPane(SanitizerActs, Pane):
         super().__init__(ladder, palette=palette, id=id)
         self.desk = FindingsDesk(ladder.source)
         self._rows = FindingsRows()
-        self._rows.about = self.desk.about
+        self._rows.insets.about = self.desk.about
         self._rows.name_of = self.desk.allocation_name
-        self._rows.extents_of = self._extents_of
+        self._rows.insets.extents_of = self._extents_of
         self._acts = FindingsActs(self)
         self._counting: Timer | None = None
         self._report: Report | None = None
@@ -139,7 +139,7 @@ class FindingsPane(SanitizerActs, Pane):
         if state.report is not self._report:
             self._report, before = state.report, None
             self.cursor = self.top = 0
-        self._rows.width = self.body_width
+        self._rows.insets.width = self.body_width
         run = state.sanitizer
         program = run.plan.program if run.plan is not None else next(iter(state.report_files), None)
         said = self.desk.take(state.report, program=program, run_again=run.plan is not None)
@@ -168,7 +168,7 @@ class FindingsPane(SanitizerActs, Pane):
     def on_resize(self, event: events.Resize) -> None:
         """More room shows more lanes."""
         target, offset = self._target_at_cursor(), self.cursor - self.top
-        self._rows.width = self.body_width
+        self._rows.insets.width = self.body_width
         self._rows.show_at_first(self._room())
         self._stand_on(target, offset)
 
@@ -187,7 +187,7 @@ class FindingsPane(SanitizerActs, Pane):
     def update(self) -> None:
         """Draw again; a large bug's lanes are counted in parts, between which keys are heard."""
         super().update()
-        if self._rows.counting and self._counting is None:
+        if self._rows.insets.counting and self._counting is None:
             self._counting = self.set_timer(COUNT_INTERVAL, self._count_on)
 
     def _count_on(self) -> None:
@@ -255,11 +255,8 @@ class FindingsPane(SanitizerActs, Pane):
             self._jump(act.finding, act.side)
         elif isinstance(act, FrameTarget):
             self.ladder_app.workspace.show_source(act.frame.file, act.frame.line or 1)
-        elif isinstance(act, BlockTarget):
-            self._rows.look_into(act)
-            self._stand_on(target, offset)
-        elif isinstance(act, StackTarget):
-            self._rows.toggle_stack(act)
+        elif isinstance(act, (BlockTarget, StackTarget)):
+            self._rows.turn(act)
             self._stand_on(target, offset)
 
     def _group_at_cursor(self) -> FindingGroup | None:
@@ -301,6 +298,7 @@ class FindingsPane(SanitizerActs, Pane):
     def _mark(self, mark: Mark) -> None:
         group = self._group_at_cursor()
         if group is not None:
+            self._rows.shut(group.id)
             self._acts.mark(group, mark)
 
     def action_export(self) -> None:

@@ -13,15 +13,12 @@ from typing import NamedTuple
 from ladder_backends.model.finding import Finding, FindingGroup, LaneAnswer, Report
 from ladder_backends.sanitizer.allocation_words import allocation_words
 from ladder_backends.sanitizer.describe import RUN_KINDS
-from ladder_backends.sanitizer.lane_map import LaneMap
-from ladder_backends.session.finding_query import NOTHING, About, Order, Query, in_order
+from ladder_backends.session.finding_query import About, Order, Query, in_order
 from ladder_backends.session.finding_remarks import Mark
-from ladder_tui.panes.findings_details import detail_rows
 from ladder_tui.panes.findings_drawing import column_widths, consequence_row, fold_row, member_row, title_row
-from ladder_tui.panes.findings_map import map_rows, strip_row
+from ladder_tui.panes.findings_inset import BRIEF, Insets
 from ladder_tui.panes.findings_targets import (
     BlockTarget,
-    Extents,
     FindingTarget,
     Here,
     InsetRow,
@@ -32,12 +29,6 @@ from ladder_tui.panes.findings_words import has_lane, host_words, reason_lines
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
 __all__ = ["BRIEF", "FindingTarget", "FindingsRows", "Here", "Order", "Part"]
-
-BRIEF = 3
-"""Members of a bug that are shown at first, where there is no room for more."""
-
-COUNTED_AT_ONCE = 20_000
-"""Lanes that are put on a map in one go."""
 
 _MAX_SIDES = 8
 _ROUND_TITLE = 8
@@ -68,18 +59,13 @@ class FindingsRows:
     Attributes:
         lanes: Findings that name a lane.
         bugs: Groups that are about the program rather than about the run of the tool.
-        width: Columns that a row has.
-        about: What a person or an earlier run says of a bug.
         name_of: The variable that the source names for a finding's allocation.
-        extents_of: How large grid and blocks of a finding's kernel are, where an engine has told.
     """
 
     def __init__(self) -> None:
         self.order = Order.ARRIVAL
-        self.width = 80
-        self.about: Callable[[FindingGroup], About] = lambda group: NOTHING
+        self._insets = Insets()
         self.name_of: Callable[[Finding], str] = lambda finding: ""
-        self.extents_of: Callable[[Finding], Extents | None] = lambda finding: None
         self._query = Query()
         self._brief = BRIEF
         self._forget(Report())
@@ -88,16 +74,12 @@ class FindingsRows:
         """Start over with another report; order and filter stay."""
         self._report = report
         self.lanes = self.bugs = 0
+        self._insets.forget(report)
         self._counted = 0
         self._folded: set[str] = set()
         self._full: set[str] = set()
         self._consequences: set[str] = set()
-        self._mapped: set[str] = set()
-        self._detailed: set[str] = set()
-        self._stacks: set[str] = set()
         self._opened: set[str] = set()
-        self._blocks: dict[str, tuple[int, int, int]] = {}
-        self._maps: dict[str, LaneMap] = {}
         self._here: Here | None = None
         self._here_finding: int | None = None
         self._here_scanned = 0
@@ -129,6 +111,7 @@ class FindingsRows:
         if here != self._here:
             self._touch(self._here_finding)
             self._here, self._here_finding, self._here_scanned = here, None, 0
+            self._insets.here = here
         self._look_for_here()
         self._lay_out()
 
@@ -150,12 +133,13 @@ class FindingsRows:
         self._lay_out()
 
     @property
-    def counting(self) -> bool:
-        """Whether lanes are still being put on a map that was looked at; each look goes on with it."""
-        groups = self._report.groups
-        return any(
-            number in groups and lanes.taken < len(groups[number].members) for number, lanes in self._maps.items()
-        )
+    def insets(self) -> Insets:
+        """Maps, details and notes of the bugs."""
+        return self._insets
+
+    def about(self, group: FindingGroup) -> About:
+        """What a person or an earlier run says of a bug."""
+        return self._insets.about(group)
 
     def show_at_first(self, members: int) -> None:
         """How many members a bug shows before it is unfolded."""
@@ -188,29 +172,29 @@ class FindingsRows:
             return False
         return self.about(group).remark.mark is not Mark.OPEN
 
+    def shut(self, group_id: str) -> None:
+        """Show the title alone of a bug that is done with, although it was opened before."""
+        self._opened.discard(group_id)
+        self._touch_group(group_id)
+
     def _touch_group(self, group_id: str) -> None:
         self._changed.add(group_id)
         self._lay_out()
 
+    def turn(self, act: StackTarget | BlockTarget) -> None:
+        """List the frames that a row stands for, or show the lanes of a block."""
+        self._insets.turn(act)
+        self._touch_group(act.group)
+
     def toggle_map(self, group_id: str) -> None:
         """Draw a bug's lanes as a map in the place of their list, or list them again."""
-        self._mapped ^= {group_id}
+        self._insets.mapped ^= {group_id}
         self._touch_group(group_id)
 
     def toggle_details(self, group_id: str) -> None:
         """Show everything that the report says of a bug, or no longer."""
-        self._detailed ^= {group_id}
+        self._insets.detailed ^= {group_id}
         self._touch_group(group_id)
-
-    def toggle_stack(self, target: StackTarget) -> None:
-        """List every frame of a bug's host stack, or fold it again."""
-        self._stacks ^= {target.group}
-        self._touch_group(target.group)
-
-    def look_into(self, target: BlockTarget) -> None:
-        """Show the lanes of a block on a bug's map."""
-        self._blocks[target.group] = target.block
-        self._touch_group(target.group)
 
     @property
     def group_count(self) -> int:
@@ -325,8 +309,8 @@ class FindingsRows:
             notes = self._notes[group.id] = _notes(first)
         sides = min(_MAX_SIDES, max(1, len(first.sides)))
         opened = len(group.folded) if group.id in self._consequences else 0
-        inset = len(self._inset_heads(group, members)) + len(self._inset_rows(group))
-        if group.id in self._mapped and self._drawable(first):
+        inset = self._insets.height(group)
+        if self._insets.replaces_members(group):
             return _Shape(notes, inset, sides, members, 0, None, False, bool(group.folded), opened)
         shown = len(members) if group.id in self._full else min(self._brief, len(members))
         if len(members) == 1 and not has_lane(first) and len(first.sides) < 2 and not host_words(first):
@@ -340,72 +324,12 @@ class FindingsRows:
         more = len(members) - shown - (extra is not None) > 0 and shown > 0
         return _Shape(notes, inset, sides, members, shown, extra, more, bool(group.folded), opened)
 
-    # Between title and lanes
-
-    @staticmethod
-    def _drawable(first: Finding) -> bool:
-        return any(side.thread is not None and side.block is not None for side in first.sides)
-
-    def _inset_heads(self, group: FindingGroup, members: Sequence[int]) -> list[str]:
-        """Which rows of one line stand there: a person's note, and the map in small."""
-        first = self._report.findings[members[0]]
-        heads = ["note"] if self.about(group).remark.note else []
-        if len(members) > BRIEF and group.id not in self._mapped and self._drawable(first):
-            heads.append("strip")
-        return heads
-
-    def _lanes(self, group: FindingGroup) -> LaneMap:
-        """The map of a bug; each call takes in some more of a long one."""
-        lanes = self._maps.get(group.id)
-        if lanes is None:
-            lanes = self._maps[group.id] = LaneMap()
-        if lanes.taken < len(group.members):
-            lanes.take(self._report.findings, group.members, COUNTED_AT_ONCE)
-        return lanes
-
-    def _inset_head(self, group: FindingGroup, what: str) -> InsetRow:
-        if what == "note":
-            note = self.about(group).remark.note
-            return InsetRow((Cell("    "), Cell("✎ ", "focus"), Cell(note)), (Cell("your note", "muted"),))
-        first = self._report.findings[group.members[0]]
-        lanes = self._lanes(group)
-        if lanes.taken < len(group.members):
-            words = f"counting lanes: {lanes.taken:,} of {len(group.members):,}"
-            return InsetRow((Cell("    "), Cell(words, "muted")))
-        two = first.lane is LaneAnswer.TWO
-        return strip_row(lanes, self._here, self.width, extents=self.extents_of(first), letters=two)
-
-    def _inset_rows(self, group: FindingGroup) -> list[InsetRow]:
-        """The full map and the details of a bug, where they are asked for."""
-        rows: list[InsetRow] = []
-        if group.id not in self._mapped and group.id not in self._detailed:
-            return rows
-        first = self._report.findings[group.members[0]]
-        if group.id in self._detailed:
-            rows += detail_rows(group.id, first, whole_stack=group.id in self._stacks)
-        if group.id in self._mapped and self._drawable(first):
-            rows += map_rows(
-                group.id,
-                self._lanes(group),
-                self._here,
-                self.width,
-                block=self._blocks.get(group.id),
-                extents=self.extents_of(first),
-                letters=first.lane is LaneAnswer.TWO,
-            )
-        return rows
-
     def inset_row(self, target: FindingTarget) -> InsetRow | None:
         """The row of a map, note or frame that a target stands for, or None where it is gone."""
         group = self._report.groups.get(target.group)
         if group is None or target.group not in self._positions:
             return None
-        heads = self._inset_heads(group, self._members(group))
-        if target.side < len(heads):
-            return self._inset_head(group, heads[target.side])
-        rows = self._inset_rows(group)
-        place = target.side - len(heads)
-        return rows[place] if place < len(rows) else None
+        return self._insets.row(group, target.side)
 
     def _offset(self, group: FindingGroup, shape: _Shape, target: FindingTarget) -> int:
         if shape.height == 1 or target.part is Part.TITLE:
@@ -467,12 +391,10 @@ class FindingsRows:
     def _title(self, group: FindingGroup, shape: _Shape) -> Row:
         first = self._report.findings[shape.members[0]]
         lanes = ""
-        if len(shape.members) == len(group.members) and first.lane is LaneAnswer.EXACT:
-            known = self._lanes(group)
-            if known.taken == len(group.members) == known.lanes:
-                lanes = known.words()
-                if len(group.title) + len(lanes) + _ROUND_TITLE > self.width:
-                    lanes = ""
+        if len(shape.members) == len(group.members) and first.lane is not LaneAnswer.NONE:
+            lanes = self._insets.where(group)
+            if len(group.title) + len(lanes) + _ROUND_TITLE > self._insets.width:
+                lanes = ""
         folded = self._is_shut(group.id)
         return title_row(group, first, len(shape.members), self.about(group), folded=folded, lanes=lanes)
 
