@@ -15,7 +15,8 @@ import pytest
 
 from ladder_backends.cuda_gdb import CudaGdbDebugger
 from ladder_backends.cuda_gdb import debugger as debugger_module
-from ladder_backends.debugger import AttachTarget, GpuDumpTarget
+from ladder_backends.cuda_gdb import dump_opening as opening_module
+from ladder_backends.debugger import CoreTarget, GpuDumpTarget
 from ladder_backends.errors import CommandFailed, EngineDied, EngineMissing, LadderError, TargetInvalid
 from ladder_backends.model.events import EngineExited, EngineNotice
 from ladder_backends.model.focus import Focus
@@ -72,8 +73,8 @@ async def test_a_second_dump_is_refused_and_the_first_lives(stand: Make) -> None
 
 
 async def test_other_targets_are_refused(stand: Make) -> None:
-    with pytest.raises(TargetInvalid, match="GPU core dumps only"):
-        await stand().debugger.open(AttachTarget(1))
+    with pytest.raises(TargetInvalid, match="no host cores here"):
+        await stand().debugger.open(CoreTarget(Path("core")))
 
 
 async def test_killed_while_it_answers(stand: Make) -> None:
@@ -120,9 +121,9 @@ async def test_a_bad_dump_that_got_past_the_check(
     cut = _copy(tmp_path)
     spoil(cut)
     whole = dump_target("vector-add")
-    checked = debugger_module.check_dump(whole)
+    checked = opening_module.check_dump(whole)
     spoiled = replace(checked, dump=replace(checked.dump, path=cut))
-    monkeypatch.setattr(debugger_module, "check_dump", lambda target: spoiled)
+    monkeypatch.setattr(opening_module, "check_dump", lambda target: spoiled)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(error) as refused:
         await stand().debugger.open(replace(whole, dump=cut))

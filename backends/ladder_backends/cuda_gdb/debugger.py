@@ -1,82 +1,127 @@
-"""cuda-gdb on a GPU core dump: the engine stands in any lane the dump holds, without a GPU."""
+"""cuda-gdb on programs and processes with a GPU, and on GPU core dumps: the engine stands in any lane."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ladder_backends.cuda_gdb.focus import FOCUS_QUERY, FOCUS_SCHEMA, focus_of, switch_command
-from ladder_backends.cuda_gdb.opening import CheckedDump, check_dump, tell_story
+from ladder_backends.cuda_gdb.attaching import CudaAttaching
+from ladder_backends.cuda_gdb.device_settings import CudaDeviceStops
+from ladder_backends.cuda_gdb.dump_opening import DumpOpening
+from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
+from ladder_backends.cuda_gdb.failures import Failure, failure_in
+from ladder_backends.cuda_gdb.focus import FOCUS_SCHEMA, is_lane
+from ladder_backends.cuda_gdb.grid import GridQuestions
+from ladder_backends.cuda_gdb.kernel_breakpoints import KernelBreakpoints
+from ladder_backends.cuda_gdb.lane import Lane
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
-from ladder_backends.cuda_gdb.tables import block_warps, blocks_of, kernels_of, thread_runs
-from ladder_backends.cuda_gdb.type_names import plain_type
+from ladder_backends.cuda_gdb.stack import LaunchStack
+from ladder_backends.cuda_gdb.standing import Standing
+from ladder_backends.cuda_gdb.stops import StopWords
 from ladder_backends.cuda_gdb.values import CudaValues
-from ladder_backends.debugger.contract import Capability, FocusRefused, StepKind
+from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.probe import Probe
-from ladder_backends.debugger.target import GpuDumpTarget, Target
-from ladder_backends.errors import CommandFailed, EngineDied, NotRecorded, TargetInvalid
-from ladder_backends.gdb import GdbDialect
+from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTarget, Target
+from ladder_backends.errors import CommandFailed, EngineError, NotRecorded, TargetInvalid
+from ladder_backends.gdb.attaching import ATTACH_DEADLINE, Attaching
+from ladder_backends.gdb.debugger import GdbDebugger
 from ladder_backends.gdb.dialect import TransportFactory
-from ladder_backends.gdb.quoting import mi_string
-from ladder_backends.images import DebugInformation, GpuDump, read_gpu_dump
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import Value
 from ladder_backends.mi.transport import EngineCommand
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
-from ladder_backends.model.events import EngineNotice, Event, FocusChanged, TargetStopped
-from ladder_backends.model.focus import Dim3, Focus, FocusLevel, format_coordinate
-from ladder_backends.model.frame import Frame, FrameKind, FrameWindow
+from ladder_backends.model.events import (
+    EngineExited,
+    EngineNotice,
+    Event,
+    FocusChanged,
+    SettingChanged,
+    TargetExited,
+    TargetRunning,
+    TargetStopped,
+)
+from ladder_backends.model.focus import Dim3, Focus, FocusLevel
+from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.model.stop_reasons import KERNEL_ENTRY
 from ladder_backends.model.variable import Variable, VariableWindow
-from ladder_backends.paths import current_folder
+from ladder_backends.rungs import host_rung
 from ladder_backends.text import clean_line
 
-OPEN_DEADLINE = 600.0
-"""Seconds for opening a dump; one with all of a GPU's memory has a hundred gigabytes."""
+INTERRUPT_PATIENCE = 8.0
+"""Seconds that a GPU may take to be suspended before the engine itself is interrupted."""
 
-_NOISE = ("CUDA ELF Image contains unknown ABI version", "No exception was found on any device")
-_NO_FOCUS = ("Focus is not set", "No CUDA", "not focused")
-_BAD_COORDINATES = "Invalid coordinates"
+_NOISE = (
+    "CUDA ELF Image contains unknown ABI version",
+    "No exception was found on any device",
+    "auto-loading has been declined",
+)
+_THREAD_LIBRARIES = (
+    "/lib/*/libthread_db*",
+    "/usr/lib/*/libthread_db*",
+    "/lib64/libthread_db*",
+    "/usr/lib64/libthread_db*",
+)
 _SECOND_DUMP = re.compile(r"\s*tar\w*\s+cudac\w*", re.IGNORECASE)
-_UNREADABLE_STRING = re.compile(r" <error: Cannot access memory at address 0x[0-9a-f]+>$")
-_EMPTY_MESSAGE = re.compile(r",? *error message= *$")
-_ASSERTION = re.compile(r"internal-error: (?P<what>.*?)\.? ·")
-_DUMP_DIED = "open the dump again; where it dies again, the dump is damaged: make a new one"
-_DUMP_REFUSED = "make a new dump; this one is damaged, or of a newer driver than cuda-gdb knows"
+_OUTERMOST = "not meaningful in the outermost frame"
 
 _QUESTIONS = Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS
 
 
-class CudaGdbDebugger(GdbDialect):
-    """One cuda-gdb process and the one GPU core dump it opens; a second dump would crash it.
+class CudaGdbDebugger(GdbDebugger):
+    """One cuda-gdb process, and the one program, process or GPU core dump that it opens.
 
-    Behind a recording no file is needed. Commands name files by their last component only, so that a recording
-    answers on any machine.
+    Some of its facets differ with where it stands. On a dump, nothing is asked of a host; behind a recording no
+    file is needed: commands name a dump's files by their last component only, so that it answers on any machine.
     """
 
     name: ClassVar[str] = "cuda-gdb"
     rung: ClassVar[str] = "cuda-gdb"
     engine: ClassVar[str] = "cuda-gdb"
     dump_engine: ClassVar[bool] = True
+    stops_threads_apart: ClassVar[bool] = False
     keeps_libraries: ClassVar[str] = "cuda-gdb finds libcuda and the toolkit's libraries by it"
     focus_schema: ClassVar[tuple[FocusLevel, ...]] = FOCUS_SCHEMA
+    settings: ClassVar[tuple[str, ...]] = (
+        *GdbDebugger.settings,
+        *(f'-interpreter-exec console "add-auto-load-safe-path {each}"' for each in _THREAD_LIBRARIES),
+    )
 
-    _dump: GpuDump | None = None
     _opened = False
-    _focus: Focus | None = None
-    _kernels: tuple[Kernel, ...] | None = None
+    _opening: DumpOpening | None = None
 
     def __init__(
         self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
     ) -> None:
         super().__init__(transport, provenance=provenance)
-        self.values = CudaValues(self, provenance)
+        self.running_target.patience = INTERRUPT_PATIENCE
+        self.standing = Standing(self, self.events)
+        self.grid = GridQuestions(self, self.standing, provenance)
+        self.lane = Lane(provenance)
+        self.launch_stack = LaunchStack(
+            self, self.questions, self.standing, self.events, provenance, self.mappings.locate
+        )
+        self.setting = self._kernel_breakpoints = KernelBreakpoints(self, self.events, self.emit, self.standing)
+        self._stop_words = StopWords()
+        self._settings = CudaDeviceStops(self)
+        self._stopped_once = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._typed_frame: Frame | None = None
+        self.events.amend = self._stop_words.amend
+        self.events.overhear = self._overhear
+        host = {name: getattr(self, name) for name in ("registers", "memory", "code", "values")}
+        self._on_host: Mapping[str, Any] = host
+        self._on_device: Mapping[str, Any] = {
+            **dict.fromkeys(host),
+            "values": CudaValues(self, provenance),
+        }
+        self._show_facets()
 
     # -- what the dialect does its own way
 
@@ -92,37 +137,123 @@ class CudaGdbDebugger(GdbDialect):
         return found
 
     def focus_from(self, results: Mapping[str, Value]) -> Focus | None:
-        """The device focus that a record tells of."""
-        return focus_of(results)
+        """The focus that a record tells of."""
+        focus = self.standing.told(results)
+        self._show_facets()
+        return focus
 
     def at_thread(self) -> str:
-        """Nothing: naming a host thread would take the focus off the device."""
-        return ""
+        """Nothing on a device: naming a thread of the host would take the focus off it."""
+        return super().at_thread() if self.standing.live and not self.standing.on_device else ""
 
     async def at_frame(self, level: int) -> str:
-        """Select the frame; options that name one would need a host thread too."""
+        """Select a lane's frame, for which there are no options; a frame of the host is named with its thread."""
+        if self.standing.live and not self.standing.on_device:
+            return await super().at_frame(level)
+        host = self.launch_stack.host_level(level)
+        if host is not None and self.events.thread is not None:
+            return f" --thread {self.events.thread} --frame {host}"
         if level != self.selected_frame:
             await self.select_frame(level)
         return ""
 
+    async def select_frame(self, level: int) -> None:
+        """Make a frame the engine's selected one; one of the launching thread is named in each question."""
+        if self.standing.on_device and self.launch_stack.host_level(level) is not None:
+            # The engine's command line stays in the lane.
+            return
+        await super().select_frame(level)
+
     def engine_command(self) -> EngineCommand:
         """How cuda-gdb is started: with the disassembly programs behind its PATH."""
         command = super().engine_command()
-        environment = {**command.environment, "PATH": path_with_sass_tools()}
-        return replace(command, environment=environment, expendable=True)
+        return replace(command, environment={**command.environment, "PATH": path_with_sass_tools()})
+
+    def settings_found(self) -> tuple[str, ...]:
+        """None: printers of other compilers are not for kernels."""
+        return ()
+
+    def attaching(self, pid: int) -> Attaching:
+        """The way it attaches to a process with a GPU."""
+        return CudaAttaching(self, pid, self.events)
+
+    def _overhear(self, line: str) -> None:
+        self._stop_words.overhear(line)
+        failure = failure_in(line)
+        if failure is not None:
+            self._gave_up(failure)
+
+    def _gave_up(self, failure: Failure) -> None:
+        """The engine's words that it cannot debug the target; it tells of no stop."""
+        self.emit(EngineNotice(f"{failure.what} — {failure.remedy}", "error"))
+        if failure.fatal and self.events.alive:
+            self.events.running = self.events.alive = False
+            self.events.thread = None
+            self.events.stops += 1
+            self.emit(TargetExited(words=failure.what))
+
+    # -- events
 
     def emit(self, event: Event) -> None:
-        """Hand an event on, unless it is a warning that says nothing, or what the stop says anyway."""
+        """Hand an event on, unless it is a warning that says nothing, or a stop that was only on the way."""
         if isinstance(event, EngineNotice) and any(words in event.text for words in _NOISE):
+            return
+        if isinstance(event, FocusChanged) and event.frame is not None and self.standing.on_device:
+            # Which of two things was typed, `frame 1` or `thread 1`, tells the focus alone, which is asked next.
+            self._typed_frame = event.frame
             return
         if isinstance(event, FocusChanged) and event.focus is None:
             # A notice names the host thread only; the device focus is as it was, until it is asked for.
-            event = replace(event, focus=self._focus)
+            event = replace(event, focus=self.standing.focus)
+        if isinstance(event, TargetRunning):
+            self.launch_stack.forget()
+        elif isinstance(event, TargetExited):
+            self.standing.forget()
+            self.launch_stack.forget()
+        elif isinstance(event, SettingChanged):
+            self._settings.typed(event.name, event.value)
+        if isinstance(event, TargetExited | EngineExited):
+            self._stopped_once.set()
+        elif isinstance(event, TargetStopped) and self._take_stop(event):
+            return
         super().emit(event)
+
+    def _take_stop(self, event: TargetStopped) -> bool:
+        """Note a stop; True where it was on the way, or only for breakpoints that wait for a launch."""
+        self.launch_stack.forget()
+        self.selected_frame = 0
+        self._stopped_once.set()
+        if self.events.processes.ending:
+            # On its way out, where the target is let go or ended.
+            return True
+        if is_lane(event.focus) and self._kernel_breakpoints.waiting:
+            own = event.reason == KERNEL_ENTRY and self._settings.borrowed
+            self._later(self._set_waiting(go_on=own))
+            return own
+        return False
+
+    async def _set_waiting(self, *, go_on: bool) -> None:
+        """In a kernel: set what waited for it, and go on where nobody asked for this stop."""
+        try:
+            await self._kernel_breakpoints.kernel_stands()
+            await self._settings.stop_for_breakpoints(self._kernel_breakpoints.waits_for_launch)
+        finally:
+            if go_on:
+                await self.running_target.run("-exec-continue")
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(_quietly(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def after_console(self) -> None:
         """Ask for the focus: commands typed there move it without a notice."""
-        before = self._focus
+        typed, self._typed_frame = self._typed_frame, None
+        if self.standing.live:
+            await super().after_console()
+            if self.events.running or not self.events.alive:
+                return
+        before = self.standing.focus
         try:
             focus = await self._ask_focus()
         except NotRecorded:
@@ -131,259 +262,193 @@ class CudaGdbDebugger(GdbDialect):
         if focus != before:
             self.selected_frame = 0
             window = await self.frames(0, 1)
-            super().emit(FocusChanged(focus, window.frames[0] if window.frames else None))
+            frame = window.frames[0] if window.frames else None
+        elif typed is not None:
+            frame = typed
+        else:
+            return
+        super().emit(FocusChanged(focus, frame))
 
     # -- opening
 
     async def open(self, target: Target) -> None:
-        """Open a GPU core dump, checked before the engine sees it.
+        """Open a program, a process, or a GPU core dump, checked before the engine sees it.
 
         Raises:
-            TargetInvalid: It is no whole GPU core dump, or the executable holds another program's kernels.
+            TargetInvalid: It cannot be debugged here; of a dump, it is not whole, or not of this executable.
             EngineDied: The engine ended on it.
         """
-        if not isinstance(target, GpuDumpTarget):
-            raise TargetInvalid(
-                "cuda-gdb opens GPU core dumps only", "", "use the gdb rung for programs and host cores"
-            )
-        if self._opened:
+        if isinstance(target, CoreTarget):
+            raise TargetInvalid("cuda-gdb opens no host cores here", "", f"open it on the {host_rung().name} rung")
+        if self._opened and isinstance(target, GpuDumpTarget):
             raise TargetInvalid(
                 f"{clean_line(target.dump.name)} cannot be opened here",
                 "one cuda-gdb opens one dump, a second one ends it",
                 "open it in a session of its own",
             )
         self._opened = True
-        checked = None
-        if self.provenance is Provenance.ENGINE:
-            checked = await self._check_and_start(target)
-        else:
-            await self.start()
-        await self._open(target, checked)
+        if isinstance(target, GpuDumpTarget):
+            await self._open_dump(target)
+            return
+        self.standing.live = True
+        self._show_facets()
+        self.device_stops, self.gpu_dumps = self._settings, CudaGpuDumps(self)
+        await super().open(target)
+        self.capabilities |= Capability.DEVICE_FOCUS
+        if isinstance(target, AttachTarget) and self.provenance is Provenance.ENGINE:
+            await self._await_stop()
 
-    async def _check_and_start(self, target: GpuDumpTarget) -> CheckedDump:
-        """Look at the files while the engine starts; what is wrong with them is the first thing to say."""
-        starting = asyncio.ensure_future(self.start())
-        try:
-            checked = await asyncio.to_thread(check_dump, target)
-        except BaseException:
-            # An engine is ended by `close`, and for that it must have started.
-            await asyncio.wait([starting])
-            if not starting.cancelled():
-                starting.exception()
-            raise
-        await starting
-        return checked
+    async def _await_stop(self) -> None:
+        """An attach is accepted long before the GPU stands; what is asked earlier is refused."""
+        attaching = self._attaching
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ATTACH_DEADLINE):
+                await self._stopped_once.wait()
+        if isinstance(attaching, CudaAttaching):
+            await attaching.read_needed()
 
-    async def _open(self, target: GpuDumpTarget, checked: CheckedDump | None) -> None:
-        dump = checked.dump.path if checked else target.dump
-        executable = checked.executable if checked else target.executable
-        shown = clean_line(target.dump.name)
-        self.events.log.clear()
-        load = f"-file-exec-and-symbols {mi_string(executable.name)}" if executable is not None else ""
-        try:
-            with self.events.hearing() as heard:
-                if executable is not None:
-                    await self._change_folder(executable.parent)
-                    await self.command(load, deadline=OPEN_DEADLINE)
-                await self._change_folder(dump.parent)
-                await self.cli(f"target cudacore {_plain_name(dump.name)}", deadline=OPEN_DEADLINE)
-                await self._change_folder(current_folder())
-        except CommandFailed as refused:
-            why = _EMPTY_MESSAGE.sub("", refused.what).rstrip(".")
-            raise TargetInvalid(f"cuda-gdb cannot open {shown}", why, _DUMP_REFUSED) from refused
-        except EngineDied as died:
-            # Of its last words only the first says why; the rest is advice for its makers.
-            assertion = _ASSERTION.search(died.why)
-            why = assertion["what"] if assertion else died.why
-            raise EngineDied(f"cuda-gdb died on {shown}", why, _DUMP_DIED) from died
-        story = tell_story(heard.lines)
-        self._dump = checked.dump if checked else await asyncio.to_thread(_dump_beside_recording, target.dump)
+    async def _open_dump(self, target: GpuDumpTarget) -> None:
+        self.threads = self.signals = self.libraries = self.source_files = self.process = self.python = None
+        self.grid.constant = True
+        self._opening = opening = DumpOpening(self)
+        self._show_facets()
+        story = await opening.open(target)
+        self.lane.dump = opening.dump
         _, _, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
         self.capabilities = _QUESTIONS
         if self.provenance is Provenance.RECORDING or len(sass_tools()) == len(TOOLS):
             self.capabilities |= Capability.DISASSEMBLE
-        for note in checked.notes if checked else ():
+        for note in opening.notes:
             self.emit(EngineNotice(note, "information"))
         frame = window.frames[0] if window.frames else None
-        self.emit(TargetStopped("dump", story.description, frame, self._focus, time.monotonic(), story.fault))
+        focus = self.standing.focus
+        super().emit(TargetStopped("dump", story.description, frame, focus, time.monotonic(), story.fault))
 
-    async def _change_folder(self, folder: Path) -> None:
-        # Files are named without their folders, so that a recording of this is good elsewhere.
-        if self.provenance is Provenance.ENGINE:
-            await self.command(f"-environment-cd {mi_string(str(folder))}")
-
-    # -- what a dump cannot do
+    # -- running
 
     async def resume(self, kind: StepKind, location: str = "") -> None:
-        """Refuse: a dump is one moment."""
-        raise CommandFailed(f"-exec-{kind.value}", "a GPU core dump cannot run: it is the moment of the fault")
+        """Let the target run; at launches it stops for breakpoints that wait for one."""
+        if self._opening is not None:
+            raise CommandFailed(f"-exec-{kind.value}", "a GPU core dump cannot run: it is the moment of the fault")
+        await self._settings.stop_for_breakpoints(self._kernel_breakpoints.waits_for_launch)
+        try:
+            await super().resume(kind, location)
+        except CommandFailed as refused:
+            if failure := failure_in(refused.what):
+                raise TargetInvalid("cuda-gdb cannot start it", failure.what, failure.remedy) from refused
+            if _OUTERMOST in refused.what and self.standing.on_device:
+                why = CommandFailed(refused.command, "the kernel itself is the outermost frame of a lane")
+                why.remedy = "continue runs on to the next stop"
+                raise why from refused
+            raise
 
     async def set_breakpoint(self, intent: BreakpointIntent) -> BreakpointBinding:
-        """Keep the intent for a rung where the program runs."""
-        return BreakpointBinding(intent, BindingState.UNSUPPORTED, why="a GPU core dump does not run")
+        """Apply an intent; on a dump, keep it for a rung where the program runs."""
+        if self._opening is not None:
+            return BreakpointBinding(intent, BindingState.UNSUPPORTED, why="a GPU core dump does not run")
+        return await super().set_breakpoint(intent)
 
     async def console(self, text: str) -> None:
         """Type a line, unless it would open a second dump, which ends the engine."""
-        if self._opened and _SECOND_DUMP.match(text):
+        if self._opening is not None and _SECOND_DUMP.match(text):
             raise CommandFailed(
                 text.strip(), "one cuda-gdb opens one dump, a second one ends it; open another session"
             )
         await super().console(text)
 
+    async def close(self) -> None:
+        """End the engine."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await super().close()
+
     # -- focus
 
+    def _show_facets(self) -> None:
+        """Put those facets on the debugger that answer where it stands."""
+        lane = self.standing.on_device or not self.standing.live
+        for name, facet in (self._on_device if lane else self._on_host).items():
+            setattr(self, name, facet)
+
+    async def _ask_focus(self) -> Focus | None:
+        focus = await self.standing.ask()
+        self._show_facets()
+        return focus
+
     async def focus(self) -> Focus | None:
-        """Where the engine stands, or None where it stands on no kernel."""
+        """Where the engine stands, or None where it stands nowhere."""
+        if self.standing.live and (self.events.running or not self.events.alive):
+            return self.standing.focus
         try:
             return await self._ask_focus()
         except NotRecorded:
             # A recording need not hold the question in every lane: where it stands was told by the last move.
-            if self._focus is None:
+            if self.standing.focus is None:
                 raise
-            return self._focus
-
-    async def _ask_focus(self) -> Focus | None:
-        try:
-            answer = await self.command(FOCUS_QUERY)
-        except CommandFailed as refused:
-            if any(words in refused.what for words in _NO_FOCUS):
-                self._focus = None
-                return None
-            raise
-        self._focus = focus_of(answer.results)
-        return self._focus
+            return self.standing.focus
 
     async def switch(self, asked: Focus) -> Focus:
-        """Move the focus; levels that are not asked for go to the nearest lane that is held."""
-        command = switch_command(asked)
-        try:
-            answer = await self.command(command)
-        except CommandFailed as refused:
-            if _BAD_COORDINATES in refused.what:
-                raise FocusRefused(command, f"the dump does not hold {asked.describe()}", asked) from refused
-            raise FocusRefused(command, refused.what, asked) from refused
+        """Move the focus to a lane, or visit a thread of the host: from there the lane can be returned to."""
+        thread = asked.index("thread")
+        if self.standing.live and thread is not None and "block" not in asked:
+            await super().switch(asked)
+            reached = self.standing.visit(self.events.thread)
+        else:
+            reached = await self.standing.switch(asked)
         self.selected_frame = 0
-        reached = focus_of(answer.results)
-        if reached is None:
-            reached = await self.focus()
-        if reached is None:
-            raise FocusRefused(command, "the engine stands on no kernel", asked)
-        self._focus = reached
-        return reached
+        self.launch_stack.forget()
+        self._show_facets()
+        return reached or asked
 
     # -- the grid
 
     async def kernels(self) -> Sequence[Kernel]:
-        """Kernels of the dump; they cannot change, so they are asked for once."""
-        if self._kernels is None:
-            answer = await self.command("-cuda-info-kernels")
-            self._kernels = kernels_of(answer.results, self.provenance)
-        return self._kernels
+        """Kernels on the devices, or in the dump."""
+        return await self.grid.kernels()
 
     async def blocks(self, kernel: int) -> Sequence[BlockRange]:
-        """Blocks the dump holds of a kernel, coalesced."""
-        answer = await self.command(f"-cuda-info-blocks kernel {kernel}")
-        return blocks_of(answer.results, kernel)
+        """Blocks of a kernel that are held, coalesced."""
+        return await self.grid.blocks(kernel)
 
     async def threads_held(self, block: Dim3) -> Sequence[ThreadRun]:
-        """Threads that the dump holds of a block of the focused kernel, coalesced."""
-        kernel = self._focus.index("kernel") if self._focus else None
-        named = f"kernel {kernel} " if kernel is not None else ""
-        answer = await self.command(f"-cuda-info-threads {named}block {format_coordinate(block)}")
-        return thread_runs(answer.results)
+        """Threads of a block of the focused kernel that are held, coalesced."""
+        return await self.grid.threads_held(block)
 
     async def warps(self, focus: Focus) -> Sequence[Warp]:
-        """The block's warps that the dump holds: the lanes of the focused one exactly, of others from the masks."""
-        block = focus.dim3("block")
-        if block is None:
-            return ()
-        here = self._focus
-        if (
-            here is None
-            or here.dim3("block") != block
-            or here.index("kernel") != focus.get("kernel", here.index("kernel"))
-        ):
-            return await self._warps_elsewhere(focus)
-        device, sm, warp = here.index("device"), here.index("sm"), here.index("warp")
-        if device is None or sm is None:
-            return ()
-        kernels, table, lanes = await asyncio.gather(
-            self.kernels(),
-            self.command(f"-cuda-info-warps device {device} sm {sm}"),
-            self.command(f"-cuda-info-lanes device {device} sm {sm} warp {warp}"),
-        )
-        return block_warps(here, kernels, table.results, lanes.results)
-
-    async def _warps_elsewhere(self, focus: Focus) -> Sequence[Warp]:
-        """Warps of a block that is not the focused one: only a focus there tells on which SM it is.
-
-        The move there, the questions and the move back are sent together, so that no other command comes between.
-        """
-        kernels = await self.kernels()
-        back = switch_command(self._focus) if self._focus is not None else None
-        there = Focus.of(kernel=focus.get("kernel"), block=focus.get("block"))
-        moved, table, lanes, *_ = await asyncio.gather(
-            self.command(switch_command(there)),
-            self.command("-cuda-info-warps"),
-            self.command("-cuda-info-lanes"),
-            *((self.command(back),) if back else ()),
-            return_exceptions=True,
-        )
-        self.selected_frame = 0
-        if isinstance(moved, CommandFailed):
-            raise FocusRefused(moved.command, f"the dump does not hold {there.describe()}", there) from moved
-        for answer in (moved, table, lanes):
-            if isinstance(answer, BaseException):
-                raise answer
-        assert not isinstance(moved, BaseException)
-        assert not isinstance(table, BaseException)
-        assert not isinstance(lanes, BaseException)
-        reached = focus_of(moved.results)
-        return block_warps(reached, kernels, table.results, lanes.results) if reached is not None else ()
+        """The block's warps that are held: the lanes of the focused one exactly, of others from the masks."""
+        before = self.standing.focus
+        try:
+            return await self.grid.warps(focus)
+        finally:
+            if before is not None and before.get("block") != focus.get("block"):
+                # It was there and came back, to the innermost frame.
+                self.selected_frame = 0
 
     # -- the lane
 
     async def frames(self, start: int, count: int) -> FrameWindow:
-        """The focused lane's stack."""
-        window = await super().frames(start, count)
-        return replace(window, frames=tuple(self._device_frame(frame) for frame in window.frames))
+        """The lane's stack and, below it, that of the host thread which launched the kernel; or a thread's."""
+        if self.standing.live and not self.standing.on_device:
+            return await super().frames(start, count)
+        return await self.launch_stack.frames(start, count)
 
-    def _device_frame(self, frame: Frame) -> Frame:
-        return replace(frame, kind=FrameKind.DEVICE, provenance=self.provenance)
+    def _in_lane(self, level: int) -> bool:
+        return not self.standing.live or (self.standing.on_device and self.launch_stack.host_level(level) is None)
 
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
-        """The lane's arguments and locals, with a note where the kernel was built without them."""
+        """Arguments and locals, with a note where the kernel was built without them."""
         window = await super().variables(frame_level, limit)
-        if not window.variables:
-            return replace(window, note=window.note or self._why_no_variables())
-        return replace(window, variables=tuple(self._plain(each) for each in window.variables))
+        return self.lane.variables(window, self.standing.focus) if self._in_lane(frame_level) else window
 
     async def evaluate(self, expression: str, frame_level: int = 0) -> Variable:
-        """The value of an expression as the focused lane sees it."""
-        return self._plain(await super().evaluate(expression, frame_level))
-
-    def _plain(self, variable: Variable) -> Variable:
-        return replace(
-            variable,
-            type=plain_type(variable.type),
-            value=_UNREADABLE_STRING.sub("", variable.value),
-            provenance=self.provenance,
-        )
-
-    def _why_no_variables(self) -> str:
-        grid = self._focus.index("grid") if self._focus else None
-        kernels = self._dump.kernels if self._dump else ()
-        debug = next((kernel.debug for kernel in kernels if kernel.grid == grid), None)
-        if debug is DebugInformation.FULL:
-            return "no variables in this frame"
-        if debug is DebugInformation.NONE:
-            return "compiled without line information: no source, no locals; rebuild with -lineinfo or -G"
-        if debug is DebugInformation.LINES:
-            return "compiled with -lineinfo only: no locals; rebuild with -G"
-        return "no locals: compiled with -lineinfo only, or without; rebuild with -G"
+        """The value of an expression as the focused lane, or a frame of the host, sees it."""
+        value = await super().evaluate(expression, frame_level)
+        return self.lane.variable(value) if self._in_lane(frame_level) else value
 
     async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
-        """SASS around the lane's program counter."""
+        """SASS around the lane's program counter, or the host's code round a frame's."""
+        if not self._in_lane(frame_level):
+            return await super().disassemble(frame_level, count)
         try:
             instructions = await super().disassemble(frame_level, count)
         except CommandFailed as refused:
@@ -395,14 +460,7 @@ class CudaGdbDebugger(GdbDialect):
         return tuple(replace(each, text=each.text.rstrip()) for each in instructions)
 
 
-def _dump_beside_recording(path: Path) -> GpuDump | None:
-    try:
-        return read_gpu_dump(path)
-    except TargetInvalid:
-        # The recording answers without it; only notes on what a kernel was compiled with are less exact.
-        return None
-
-
-def _plain_name(name: str) -> str:
-    """A file name as `target cudacore` takes it: the rest of the line, without quoting, but with `~` for a home."""
-    return name if name[:1] not in ("~", "-", " ", '"', "'") else f"./{name}"
+async def _quietly(work: Coroutine[Any, Any, None]) -> None:
+    """Whatever the engine refuses here, the next stop tells."""
+    with contextlib.suppress(EngineError):
+        await work

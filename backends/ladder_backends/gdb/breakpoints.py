@@ -39,6 +39,7 @@ class BreakpointTable:
         stale: The engine may have changed some without a notice.
         notices: How many notices were taken.
         unsaid: Numbers of pending breakpoints whose conditions the engine may have kept to itself.
+        reword: What a dialect reads in a row otherwise than it is written.
     """
 
     def __init__(self, standing: Callable[[], str] = lambda: "") -> None:
@@ -59,6 +60,7 @@ class BreakpointTable:
         self.stale = False
         self.notices = 0
         self.unsaid: set[str] = set()
+        self.reword: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda row: row
 
     @property
     def own(self) -> str:
@@ -98,13 +100,14 @@ class BreakpointTable:
         """
         self._highest_intent = max(self._highest_intent, intent.id)
         self._kept.pop(intent.id, None)
-        binding = binding_of(intent, row, why)
+        binding = binding_of(intent, self.reword(row), why)
         self._bindings[binding.number] = binding
         return binding
 
     def update(self, row: Mapping[str, Value]) -> bool:
         """Take a `=breakpoint-created` or `=breakpoint-modified`; returns whether anything is different now."""
         self.notices += 1
+        row = self.reword(row)
         number = text_of(row.get("number"))
         if not number or "." in number:
             return False

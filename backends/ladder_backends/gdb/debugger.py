@@ -95,10 +95,10 @@ class GdbDebugger(GdbDialect):
         self.signals, self.libraries = GdbSignals(self), GdbLibraries(self)
         self.source_files = GdbSourceFiles(self)
         self.threads = GdbThreads(self, self.events)
-        self._mappings = Mappings(self, self.events.process_key)
-        self._held = GdbProcess(self, self.events)
+        self.mappings = Mappings(self, self.events.process_key)
+        self.held = GdbProcess(self, self.events)
         # What a recording tells of processes is of another time and another machine.
-        self.process = self._held if provenance is Provenance.ENGINE else None
+        self.process = self.held if provenance is Provenance.ENGINE else None
         self.values = GdbValues(self)
         self.python = GdbPythonTarget(self)
 
@@ -138,18 +138,18 @@ class GdbDebugger(GdbDialect):
             if kind is StepKind.RUN and self._stop_at_main and not location:
                 kind = StepKind.START
             if kind.anew:
-                await self._held.prepare_run()
+                await self.held.prepare_run()
             if kind is StepKind.START and not await self._stop_before_main():
                 self.events.breakpoints.expect_own()
             elif kind is StepKind.START:
                 kind = StepKind.RUN
             if kind is StepKind.ADVANCE:
-                await self._held.run_to(location)
+                await self.held.run_to(location)
             elif kind is StepKind.JUMP:
-                await self._held.jump(location)
+                await self.held.jump(location)
             else:
                 if kind is StepKind.UNTIL:
-                    location = await self._held.plain_location(location)
+                    location = await self.held.plain_location(location)
                 await super().resume(kind, location)
         except CommandFailed as refused:
             if kind.anew and _tracing_forbidden(refused.what, *self.events.log):
@@ -170,8 +170,8 @@ class GdbDebugger(GdbDialect):
         """Stop the target, or what it was called for, or a busy engine."""
         if self._attaching is not None:
             self._attaching.give_up()
-        if self._held.calling:
-            await self._held.stop_call()
+        if self.held.calling:
+            await self.held.stop_call()
         else:
             await super().interrupt()
 
@@ -196,7 +196,7 @@ class GdbDebugger(GdbDialect):
 
     async def frames(self, start: int, count: int) -> FrameWindow:
         """A window of the focused thread's stack, with the frames' arguments."""
-        return await self._mappings.locate(await self.questions.frames_with_arguments(start, count))
+        return await self.mappings.locate(await self.questions.frames_with_arguments(start, count))
 
     async def entry(self) -> Place | None:
         """The first line of `main`, from the debug information; the program need not run."""
@@ -218,11 +218,11 @@ class GdbDebugger(GdbDialect):
         check_settings(settings)
         await self.start()
         await self._read_symbols(facts)
-        self._held.loaded(facts.path)
+        self.held.loaded(facts.path)
         self.build = GdbBuild(self, self.events, str(facts.path))
         if target.non_stop and self.threads is not None:
             await self.threads.set_non_stop(True)
-        await self._held.configure(settings)
+        await self.held.configure(settings)
         self._tell_kept_back()
         self._stop_at_main = target.stop_at_main
         self.capabilities = _CONTROL | Capability.PROGRAM_TERMINAL
@@ -263,8 +263,12 @@ class GdbDebugger(GdbDialect):
             text = f"kept from gdb, given to the program: {names}{fetches}; the Environment view changes that"
             self.emit(EngineNotice(text, "information"))
 
+    def attaching(self, pid: int) -> Attaching:
+        """The way this engine attaches to a process."""
+        return Attaching(self, pid)
+
     async def _attach(self, pid: int) -> None:
-        attaching = Attaching(self, pid)
+        attaching = self.attaching(pid)
         if self.provenance is Provenance.ENGINE:
             await attaching.look()
             await self.start()

@@ -102,7 +102,7 @@ class GdbDialect(Debugger):
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
         self._console = Console(self.events, self.emit, self.after_console)
-        self._running = Running(self, self.events, self._console)
+        self.running_target = Running(self, self.events, self._console)
         self.questions = Questions(self)
         self.firewall = GdbFirewall(self, self.events) if provenance is Provenance.ENGINE else None
         self.setting = BreakpointSetting(self, self.events, self.emit)
@@ -310,15 +310,15 @@ class GdbDialect(Debugger):
                 # What was typed to the run before is none of this one's.
                 self._mi.forget_input(Channel.PROGRAM)
             self._ran = True
-        await self._running.resume(kind, location)
+        await self.running_target.resume(kind, location)
 
     async def run(self, command: str) -> None:
         """Send a command that lets the target run; from its acceptance on the target can be interrupted."""
-        await self._running.run(command)
+        await self.running_target.run(command)
 
     async def interrupt(self) -> None:
         """Stop a running target; where only the engine is busy, interrupt its work."""
-        await self._running.interrupt()
+        await self.running_target.interrupt()
 
     # -- breakpoints
 

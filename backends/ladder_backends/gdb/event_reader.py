@@ -81,6 +81,8 @@ class EventReader:
         breakpoints: The engine's breakpoints.
         parameters: The engine's settings that were changed in its command line, by name.
         log: The last lines of the engine's log stream, clean.
+        amend: What a dialect knows better of a stop, from its record.
+        overhear: Takes each line of the console and log streams, clean.
     """
 
     def __init__(
@@ -103,6 +105,8 @@ class EventReader:
         self.parameters: dict[str, str] = {}
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
         self._hearers: list[Heard] = []
+        self.amend: Callable[[Mapping[str, Value], TargetStopped], TargetStopped] = lambda _, stop: stop
+        self.overhear: Callable[[str], None] = lambda _: None
 
     @property
     def threads(self) -> int:
@@ -168,6 +172,7 @@ class EventReader:
                 if record.kind == "&":
                     self.log.append(line)
                 self._history.hear(line)
+                self.overhear(line)
                 if _EXECUTES in line:
                     self.processes.strayed = True
                 if record.kind == "&" and line.startswith("warning: ") and not _is_noise(line):
@@ -223,6 +228,7 @@ class EventReader:
             words = "interrupted"
         returned = returned_by(results) if word == "function-finished" else None
         stop = TargetStopped(word, words, frame, self._focus_of(results), at, fault, returned)
+        stop = self.amend(results, stop)
         if thread is not None and isinstance(results.get("stopped-threads"), list):
             # Only in non-stop there is a list; a recording may have no other word of it.
             self.table.non_stop = True

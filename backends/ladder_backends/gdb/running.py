@@ -21,7 +21,7 @@ RESUME_DEADLINE = 60.0
 _MORE_INTERRUPTS, _INTERRUPT_AGAIN = 10, 0.3
 """How often, and after how many seconds each, a busy engine is interrupted again."""
 
-_ACCEPTED = 1.0
+ACCEPTED = 1.0
 """Seconds that a target may take to stop before the engine itself is interrupted."""
 
 _COMMANDS: Mapping[StepKind, str] = {
@@ -56,9 +56,14 @@ class RunningEngine(Engine, Protocol):
 
 
 class Running:
-    """Lets the target of an engine run, and stops it, or the engine where that is what is busy."""
+    """Lets the target of an engine run, and stops it, or the engine where that is what is busy.
+
+    Attributes:
+        patience: Seconds that the engine may take to hear an interruption before it is interrupted itself.
+    """
 
     def __init__(self, engine: RunningEngine, events: EventReader, console: Console) -> None:
+        self.patience = ACCEPTED
         self._engine, self._events, self._console = engine, events, console
 
     async def resume(self, kind: StepKind, location: str) -> None:
@@ -93,7 +98,7 @@ class Running:
     async def _interrupt_target(self) -> None:
         asking = asyncio.ensure_future(self._engine.command(f"-exec-interrupt{self._whom()}", deadline=None))
         try:
-            _, unheard = await asyncio.wait([asking], timeout=_ACCEPTED)
+            _, unheard = await asyncio.wait([asking], timeout=self.patience)
             for _ in range(_MORE_INTERRUPTS):
                 if not unheard:
                     break

@@ -1,0 +1,83 @@
+"""What keeps cuda-gdb from debugging at all: its last words, each with one cause and one remedy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why it does not go on.
+
+    Attributes:
+        what: A clause without a full stop, short enough for a state.
+        remedy: What to do, in the imperative.
+        fatal: The engine has given up on the target.
+    """
+
+    what: str
+    remedy: str
+    fatal: bool = True
+
+
+_AS_GDB = "the gdb rung shows its host side"
+_KNOWN: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(pattern), what, remedy)
+    for pattern, what, remedy in (
+        (
+            r"An instance of cuda-gdb ?\(pid (?P<pid>\d+)\) is already using device (?P<device>\d+)",
+            "process {pid}, another cuda-gdb, is already using device {device}",
+            "end it, or choose another GPU with CUDA_VISIBLE_DEVICES",
+        ),
+        (
+            r"CUDBG_ERROR_NO_DEVICE_AVAILABLE",
+            "there is no GPU that can be debugged here",
+            f"run it where there is one; {_AS_GDB}",
+        ),
+        (
+            r"CUDBG_ERROR_COMMUNICATION_FAILURE",
+            "cuda-gdb lost its connection to the driver's debugger",
+            "try again with CUDBG_USE_LEGACY_DEBUGGER=1 in the environment",
+        ),
+        (
+            r"CUDBG_ERROR_(?:INCOMPATIBLE_API|INITIALIZATION_FAILURE|UNINITIALIZED)",
+            "this cuda-gdb and this driver do not fit together",
+            f"use the cuda-gdb of the driver's CUDA version; {_AS_GDB}",
+        ),
+        (
+            r"Failed to suspend device.*CUDBG_ERROR_INTERNAL",
+            "the driver does not let the GPU be stopped",
+            "under WSL, debugging has to be enabled in the registry; open a GPU core dump instead",
+        ),
+        (
+            r"CUDBG_ERROR_INVALID_DEVICE|[Dd]evice not supported",
+            "this GPU, or the sandbox round it, cannot be debugged",
+            f"run it outside of the sandbox; {_AS_GDB}",
+        ),
+        (
+            r"does not support attaching to a running CUDA process",
+            "this driver does not let a debugger attach to a running CUDA process",
+            "start the program here, or with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1 and dump it",
+        ),
+        (
+            r"(?P<error>CUDBG_ERROR_\w+)",
+            "cuda-gdb gave up: {error}",
+            _AS_GDB,
+        ),
+    )
+)
+_FATAL = re.compile(r"^\s*fatal:\s*(?P<why>.*)")
+
+
+def failure_in(line: str) -> Failure | None:
+    """What a line of the engine says of its end with the target; None where it says nothing of it.
+
+    A line that begins with `fatal:` is one whatever follows; a second debugger is one without that word.
+    """
+    fatal = _FATAL.match(line)
+    for pattern, what, remedy in _KNOWN:
+        match = pattern.search(line)
+        if match is not None:
+            return Failure(what.format(**match.groupdict()), remedy, fatal is not None)
+    return Failure(f"cuda-gdb gave up: {fatal['why'].rstrip('.')}", _AS_GDB) if fatal else None
