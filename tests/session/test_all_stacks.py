@@ -72,11 +72,30 @@ async def test_one_that_does_not_tell_of_its_stop_is_let_go(
 ) -> None:
     monkeypatch.setattr(all_stacks, "STANDS_WITHIN", 0.3)
     process = started("spin")
-    with pytest.raises(DeadlinePassed, match=r"was not read: gdb did not tell within 0\.3 s that it stands"):
+    with pytest.raises(
+        DeadlinePassed, match=r"was not read: gdb did not tell within 0\.3 s that it stands"
+    ) as late:
         await hold_and_read(engines(Silent), process.pid)
+    assert late.value.remedy.startswith("the process was let go")
     # Before its engine is closed.
     status = ProcFiles().status(process.pid)
     assert (status["TracerPid"], status["State"][0] in "RS") == ("0", True)
+
+
+async def test_a_deaf_engine_is_not_said_to_have_let_go(
+    started: Any, engines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(all_stacks, "STANDS_WITHIN", 0.3)
+    process, debugger = started("spin"), engines(Silent)
+
+    async def refused() -> tuple[int, ...]:
+        raise DeadlinePassed("detach", "no answer")
+
+    monkeypatch.setattr(debugger.process, "detach", refused)
+    with pytest.raises(DeadlinePassed) as late:
+        await hold_and_read(debugger, process.pid)
+    assert late.value.remedy.startswith("it is let go when the engine hears again")
+    monkeypatch.undo()
 
 
 async def test_one_that_waits_in_the_kernel_is_given_up(

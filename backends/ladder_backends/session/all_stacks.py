@@ -189,11 +189,12 @@ async def _standing(debugger: Debugger, pid: int, stands: asyncio.Future[float |
         # A busy engine hears of nothing else.
         with contextlib.suppress(LadderError):
             await debugger.interrupt()
-        await let_go(debugger)
+        gone = await let_go(debugger)
+    now = "the process was let go" if gone else "it is let go when the engine hears again"
     raise DeadlinePassed(
         f"process {pid} was not read",
         f"{debugger.name} did not tell within {STANDS_WITHIN:g} s that it stands",
-        "the process was let go; look at what it does, and try again",
+        f"{now}; look at what it does, and try again",
     )
 
 
@@ -211,8 +212,10 @@ async def _with_whole_stacks(debugger: Debugger, all_stacks: AllStacks, python: 
     return replace(all_stacks, stacks=tuple(whole))
 
 
-async def let_go(debugger: Debugger) -> None:
-    """Detach at once, without waiting for the end of the engine; `close` does it where this fails."""
+async def let_go(debugger: Debugger) -> bool:
+    """Detach at once, without waiting for the end of the engine; `close` does it where this returns false."""
     if debugger.process is not None:
         with contextlib.suppress(EngineError):
             await debugger.process.detach()
+            return True
+    return False
