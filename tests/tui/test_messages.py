@@ -46,11 +46,19 @@ async def test_before_anything_was_said(segfault: Any, show: Any) -> None:
         assert "nothing was said yet" in view.text()
 
 
-async def test_keys_that_were_swallowed_are_no_messages(segfault: Any, show: Any) -> None:
+async def test_keys_that_were_swallowed_are_one_message(segfault: Any, show: Any) -> None:
     async with show(segfault, (80, 24)) as view:
+
+        def said() -> list[str]:
+            return [one.text for one in view.app.workspace.notice_line.said]
+
         view.app.refuse("it does not open")
-        await view.press(*"some text")
-        assert [one.text for one in view.app.workspace.notice_line.said] == ["it does not open"]
+        await view.press(*"some", "space", *"text")
+        assert said() == ["it does not open — not taken: some text"]
+        # What was said meanwhile is not lost.
+        view.app.say("something else")
+        await view.press("s")
+        assert said()[1:] == ["something else", "it does not open — not taken: some texts"]
 
 
 async def test_what_a_dialog_says_is_wrapped(segfault: Any, show: Any) -> None:

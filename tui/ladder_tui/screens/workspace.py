@@ -71,7 +71,7 @@ class Workspace(Commands, Screen[None]):
         self.program_news = ProgramNews(clock)
         self.rebuild_offer = RebuildOffer()
         self.notice_line = NoticeLine(palette=palette)
-        self.stray_keys = StrayKeys(lambda text: self.notice_line.show(Notice(text, "warning"), keep=False), clock)
+        self.stray_keys = StrayKeys(lambda text: self.notice_line.amend(Notice(text, "warning")), clock)
         self.value_popup: ValuePopup | None = None
         self._said: dict[str, Notice | None] = {}
         self.prompt = Prompt(palette=palette)
@@ -198,6 +198,7 @@ class Workspace(Commands, Screen[None]):
                 variables=max(rows.get("variables", 1), _INLINE_VARIABLES if "source" in rows else 1),
                 instructions=_INSTRUCTIONS if "disassembly" in rows else 0,
                 python="stack" in rows,
+                grid="grid" in rows,
             )
             if "variables" not in rows:
                 session.values.show(0, 0)

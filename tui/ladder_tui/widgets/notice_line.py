@@ -42,6 +42,7 @@ class NoticeLine(LineView, can_focus=False):
         super().__init__(id="notice-line", palette=palette)
         self.notice: Notice | None = None
         self.said: deque[Notice] = deque(maxlen=_KEPT)
+        self._amended: Notice | None = None
         self._choices: Sequence[tuple[Cell, ...]] = ()
         self._rows: list[Row] = []
 
@@ -54,11 +55,19 @@ class NoticeLine(LineView, can_focus=False):
         """Glyph and text, or keys."""
         return self._rows[index]
 
-    def show(self, notice: Notice, *, keep: bool = True) -> None:
-        """Put a notice on the screen, and with `keep` among those that can be read again."""
-        if keep and (not self.said or self.said[-1] != notice):
+    def show(self, notice: Notice) -> None:
+        """Put a notice on the screen, and among those that can be read again."""
+        if not self.said or self.said[-1] != notice:
             self.said.append(notice)
         self._put(notice, ())
+
+    def amend(self, notice: Notice) -> None:
+        """Show a notice that says more than the one before, and keep it in the place of that."""
+        before = self.said[-1] if self.said else None
+        if before is not None and (before is self._amended or notice.text.startswith(before.text)):
+            self.said.pop()
+        self._amended = notice
+        self.show(notice)
 
     def offer(self, choices: Sequence[tuple[Cell, ...]]) -> None:
         """Put keys and what they mean on the screen."""
