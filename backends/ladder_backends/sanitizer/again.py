@@ -9,6 +9,9 @@ from ladder_backends.sanitizer.describe import short_function
 from ladder_backends.sanitizer.plan import Plan
 from ladder_backends.sanitizer.presets import is_python
 
+FEW = 10
+"""Launches that are looked at where a run is to be short."""
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -80,6 +83,15 @@ def ways_again(plan: Plan, finding: Finding | None, report: Report | None) -> tu
         )
     if report is not None and report.summary.get("not_printed") and plan.print_limit:
         ways.append(Way("o", "printing all", "a large log", replace(plan, print_limit=0)))
+    if not plan.launch_count:
+        ways.append(
+            Way(
+                "n",
+                f"with the first {FEW} launches alone",
+                "faster",
+                replace(plan, launch_skip=0, launch_count=FEW),
+            )
+        )
     if plan.kernels or plan.launch_skip or plan.launch_count:
         ways.append(
             Way("a", "with all kernels", "slower", replace(plan, kernels=(), launch_skip=0, launch_count=0))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import LadderError, TargetInvalid
 from ladder_backends.paths import current_folder
-from ladder_backends.rungs import dump_rung, findings_rung
+from ladder_backends.rungs import dump_rung, findings_rung, rung_named
 from ladder_backends.session.sanitizer_state import RunPhase, SanitizerRunState
-from ladder_backends.session.state import Change
+from ladder_backends.session.state import Change, Run
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SanitizerRuns:
             commands=[command.argv for command in commands],
         )
         self._ladder.state.sanitizer = fresh
-        for note in fresh.notes:
+        for note in (*fresh.notes, *self._in_the_way()):
             self._ladder.notice(note, "warning")
         from ladder_backends.sanitizer.run_report import RunReport
 
@@ -190,6 +190,18 @@ class SanitizerRuns:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError, LadderError):
                 await self._task
+
+    def _in_the_way(self) -> list[str]:
+        """Live programs under a device debugger: only one of its kind can hold the GPU."""
+        held = [
+            session.state
+            for session in self._ladder.every_session()
+            if rung_named(session.state.rung).device and session.state.run in (Run.RUNNING, Run.STOPPED)
+        ]
+        return [
+            f"{one.rung} holds {one.title or 'a program'}: on the same GPU the sanitizer may fail, or wait for it"
+            for one in held[:1]
+        ]
 
     # -- on the ladder
 

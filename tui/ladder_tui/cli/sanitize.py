@@ -58,6 +58,12 @@ def configure(parser: ArgumentParser) -> None:
         "--target-processes", choices=("all", "application-only"), help="its children too, or it alone"
     )
     parser.add_argument("--processes", metavar="NAMES", default="", help="look at these processes alone")
+    parser.add_argument(
+        "--error-exitcode",
+        metavar="N",
+        type=_count,
+        help="status of compute-sanitizer itself where it finds something",
+    )
     parser.add_argument("--suppressions", metavar="FILE", type=Path, help="findings that are not to be reported")
     parser.add_argument(
         "--option", metavar="WORD", action="append", default=[], help="a word for compute-sanitizer"
@@ -130,6 +136,7 @@ def plan_of(arguments: Namespace) -> Plan:
         launch_count=arguments.launch_count,
         padding=arguments.padding,
         print_limit=PRINT_LIMIT if arguments.print_limit is None else arguments.print_limit,
+        error_exitcode=arguments.error_exitcode,
         target_processes=arguments.target_processes or "",
         process_filter=arguments.processes,
         racecheck_report=arguments.racecheck_report,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 _SANITIZE = """--tool --preset --with --without --kernel --launch-skip --launch-count --padding --print-limit
---racecheck-report --timeout --launch-timeout --target-processes --processes --suppressions --option --save"""
+--racecheck-report --timeout --launch-timeout --target-processes --processes --error-exitcode --suppressions
+--option --save"""
 
 VALUED = frozenset(
     {"--theme", "--rung", "--record", "-o", "--cwd", "--env", "--stdin", "--follow-fork", *_SANITIZE.split()}

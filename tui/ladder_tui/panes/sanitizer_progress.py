@@ -11,7 +11,6 @@ from ladder_tui.widgets.row import Cell
 if TYPE_CHECKING:
     from ladder_backends.model.finding import Finding
     from ladder_tui.panes.pane import Pane
-    from ladder_tui.screens.workspace import Workspace
 
 SLOW_AFTER = 60.0
 """Seconds after which a run is offered to look at fewer kernels."""
@@ -33,7 +32,10 @@ def progress_cells(run: SanitizerRunState, now: float) -> list[Cell]:
     place = f" {run.number}/{len(tools)}" if len(tools) > 1 and run.number else ""
     words = "stopping" if run.phase is RunPhase.STOPPING else f"{max(0.0, now - run.since):.0f} s"
     parts = [f" · {count_words(run)}"] if count_words(run) else []
-    return [Cell("▶ ", "ok"), Cell(f"{name}{place} {words}", "strong"), *(Cell(part, "muted") for part in parts)]
+    cells = [Cell("▶ ", "ok"), Cell(f"{name}{place} {words}", "strong"), *(Cell(part, "muted") for part in parts)]
+    if now - run.begun > SLOW_AFTER and run.phase is RunPhase.RUNNING:
+        cells += [Cell(" · slow: ", "warn"), Cell(key_of("sanitize.again"), "key"), Cell(" looks at less", "warn")]
+    return cells
 
 
 def count_words(run: SanitizerRunState) -> str:
@@ -51,11 +53,9 @@ def progress_text(run: SanitizerRunState, now: float) -> str:
     if run.active:
         if run.phase is RunPhase.STOPPING:
             return "the run is being stopped; what was found stays"
-        slow = now - run.since > SLOW_AFTER
-        offer = "; it takes long: with a kernel filter or a launch count it would look at less" if slow else ""
         last = next((line for line in reversed(run.output) if line), "")
         said = f" — {last[:60]}" if last else ""
-        return f"nothing found so far; {key_of('sanitize.stop')} stops the run{offer}{said}"
+        return f"nothing found so far; {key_of('sanitize.stop')} stops the run{said}"
     bad = [end for end in run.ends if end.end not in _FOUND]
     if len(run.ends) > 1 and bad:
         return "; ".join(end.line for end in run.ends)
@@ -69,14 +69,10 @@ class SanitizerActs:
         """The finding that a further run is for."""
         return None
 
-    @property
-    def _workspace(self) -> Workspace:
-        return cast("Pane", self).ladder_app.workspace
-
     def action_sanitize_stop(self) -> None:
         """End the run; what was found stays."""
-        self._workspace.stop_sanitizer()
+        cast("Pane", self).ladder_app.workspace.stop_sanitizer()
 
     def action_sanitize_again(self) -> None:
         """Run again, with what the finding under the cursor calls for."""
-        self._workspace.sanitize_again(self.finding_at_cursor())
+        cast("Pane", self).ladder_app.workspace.sanitize_again(self.finding_at_cursor())

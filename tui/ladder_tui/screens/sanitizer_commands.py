@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, cast
 from textual.screen import Screen
 
 from ladder_backends.rungs import rung_named
+from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ladder_backends.model.finding import Finding
     from ladder_backends.sanitizer.plan import Plan
     from ladder_tui.screens.form import FormValues
@@ -39,9 +42,9 @@ class SanitizerCommands(Screen[None]):
 
         def answered(values: FormValues | None) -> None:
             if values is not None:
-                chosen, save = plan_of(values, plan)
-                home.ladder_app.work(home.ladder.sanitizer.start(chosen, save))
+                home.ladder_app.work(self._start_instead(*plan_of(values, plan)))
 
+        home.stray_keys.end()
         home.app.push_screen(sanitizer_form(plan, home.palette, tool.knows, tool.version), answered)
 
     def stop_sanitizer(self) -> None:
@@ -65,9 +68,6 @@ class SanitizerCommands(Screen[None]):
         """Offer runs with what a finding, or the run before, calls for."""
         home = cast("Workspace", self)
         state = home.ladder.state
-        if state.sanitizer.active:
-            home.ladder_app.refuse("a run of the sanitizer goes on already; stop it first")
-            return
         from ladder_backends.sanitizer.again import ways_again
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
@@ -81,9 +81,20 @@ class SanitizerCommands(Screen[None]):
 
         def answered(answer: str | None) -> None:
             if answer == "edit":
+                if state.sanitizer.active:
+                    self.stop_sanitizer()
                 home.ladder_app.work(self._ask(plan))
             elif answer:
-                home.ladder_app.work(home.ladder.sanitizer.start(ways[int(answer)].plan))
+                home.ladder_app.work(self._start_instead(ways[int(answer)].plan))
 
-        title = f"Run {plan.program.name} under the sanitizer again"
-        home.app.push_screen(ChoiceScreen(title, tuple(options), home.palette), answered)
+        title = f"Run {clean_line(plan.program.name)} under the sanitizer again"
+        why = "The run that goes on is stopped first; what it found is kept." if state.sanitizer.active else ""
+        home.app.push_screen(ChoiceScreen(title, tuple(options), home.palette, why=why), answered)
+
+    async def _start_instead(self, plan: Plan, save: Path | None = None) -> None:
+        """Start a run, after the one that goes on was stopped."""
+        runs = cast("Workspace", self).ladder.sanitizer
+        if runs.state.active:
+            await runs.stop()
+            await runs.ended()
+        await runs.start(plan, save)

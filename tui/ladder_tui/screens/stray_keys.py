@@ -42,6 +42,10 @@ class StrayKeys:
         self._why, self._typed = why, ""
         self._until = self._clock() + PAUSE
 
+    def end(self) -> None:
+        """What they were meant for is there now."""
+        self._why = ""
+
     def takes(self, event: events.Key) -> bool:
         """Whether the key is swallowed."""
         if not self._why:
