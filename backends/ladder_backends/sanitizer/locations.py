@@ -24,7 +24,7 @@ NOWHERE = CodeLocation()
 
 _OFFSET_FIRST = re.compile(r"(0x[0-9a-fA-F]+)(?: in (.*))?$")
 _OFFSET_LAST = re.compile(r"(.*\S)\s?[+:](-?0x[0-9a-fA-F]+)(?: in (.*))?$")
-_FILE_LINE_FUNCTION = re.compile(r"((?:[A-Za-z]:[\\/])?[^:]+):(\d+):(?!:)(.*)$")
+_FILE_LINE_FUNCTION = re.compile(r"((?:[A-Za-z]:[\\/])?(?:(?!::).)+?):(\d+):(?!:)(.*)$")
 _FILE_LINE = re.compile(r"(.*\S):(\d+)$")
 _BRACKET = re.compile(r"\s*\[(0x[0-9a-fA-F]+)\](?: in ?(.*))?$")
 _ABSOLUTE = re.compile(r" in (?=/|[A-Za-z]:[\\/])")

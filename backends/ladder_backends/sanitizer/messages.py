@@ -52,6 +52,23 @@ _NOTE = re.compile(
     r"|Wait(?:ing)? for|Finding attachable|Connected to|Launching |Attach(?:ed|ing) |Try using --"
     r"|Saving |Report saved|Using |Suppress(?:ed|ing)|\d+ (?:errors?|records?) suppressed"
 )
+_BEGINNINGS = (
+    "ERROR SUMMARY: ",
+    "RACECHECK SUMMARY: ",
+    "LEAK SUMMARY: ",
+    "COMPUTE-SANITIZER",
+    "Invalid __",
+    "Uninitialized __",
+    "Program hit ",
+    "Target application ",
+    "Generating coredump file ",
+    "Barrier error detected",
+    "Potential ",
+    "Leaked ",
+    "Error: ",
+    "Warning: ",
+)
+"""How common lines begin."""
 _ADVICE = (
     ("before first instrumented", "it made no CUDA call; where a child makes them, pass --target-processes all"),
     ("No attachable process", "pass a longer --launch-timeout"),
@@ -94,6 +111,11 @@ def is_note(body: str) -> bool:
 def is_bare_message(line: str) -> bool:
     """Whether a line without prefix is one of the failures the tool reports before its prefix is set up."""
     return line[:1] in "ETNpcCDUutF-" and len(line) < 400 and _BARE.match(line) is not None
+
+
+def is_cut_head(body: str) -> bool:
+    """Whether a line is no more than the beginning of a common one: the end of a log that was cut."""
+    return any(form.startswith(body) for form in _BEGINNINGS)
 
 
 def coredump_of(body: str) -> str:

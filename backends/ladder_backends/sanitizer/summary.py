@@ -54,10 +54,13 @@ def read_summary(body: str, into: dict[str, int]) -> tuple[str, bool]:
         if partial is not None:
             into[name] = into.get(name, 0) + _count(partial[1])
             return "", False
+    told = False
     for digits, word in _COUNT.findall(rest):
         counted = _NAMES.get(word.lower())
         if counted is not None:
+            told = True
             into[counted] = into.get(counted, 0) + _count(digits)
     what = match["what"] or ""
     tool = what.lower() if what in ("RACECHECK", "MEMCHECK", "INITCHECK", "SYNCCHECK") else ""
-    return tool, what != "LEAK"
+    # A line that was cut before its number ends nothing.
+    return tool, told and what != "LEAK"

@@ -15,7 +15,7 @@ from ladder_backends.sanitizer.continuation import Effect, is_continuation, pars
 from ladder_backends.sanitizer.describe import RUN_KINDS
 from ladder_backends.sanitizer.draft import Head, RecordDraft
 from ladder_backends.sanitizer.heads import parse_head
-from ladder_backends.sanitizer.messages import coredump_of, is_bare_message, is_note, unknown_message
+from ladder_backends.sanitizer.messages import coredump_of, is_bare_message, is_cut_head, is_note, unknown_message
 from ladder_backends.sanitizer.outcome import Outcome
 from ladder_backends.sanitizer.summary import counted_errors, is_summary, read_summary
 from ladder_backends.sanitizer.sync_heads import first_place
@@ -79,6 +79,7 @@ class TextReportReader:
         self._heads: dict[str, Head] = {}
         self._done: list[Finding] = []
         self._finished = False
+        self._at_end = False
 
     def feed(self, chunk: bytes) -> list[Finding]:
         """Read more bytes; a line may be cut anywhere.
@@ -110,6 +111,7 @@ class TextReportReader:
             exit_status: Exit status of the tool where it is known, negative for a signal.
         """
         if self._rest:
+            self._at_end = True
             self._read(bytes(self._rest))
             self._rest.clear()
         for stream in (self._main, *self._tagged.values()):
@@ -283,6 +285,10 @@ class TextReportReader:
                 return
             head = self._head(body)
         if head is None:
+            if self._at_end and is_cut_head(body):
+                # A log that was cut in the midst of a line: what is left of it is no finding.
+                self.report.notes.append(f"{body}… (the log ends here)")
+                return
             if body.endswith("==="):
                 self._program(line)
                 return
