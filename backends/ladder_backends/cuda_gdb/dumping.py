@@ -1,4 +1,4 @@
-"""GPU core dumps of a living program: by the engine where it can, else by the driver where it was told to listen."""
+"""GPU core dumps of a living program, by the engine where it can; else what would help is said."""
 
 from __future__ import annotations
 

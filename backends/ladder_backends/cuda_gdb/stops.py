@@ -9,7 +9,7 @@ from dataclasses import replace
 from ladder_backends.gdb.translation import number_of, text_of
 from ladder_backends.mi.records import Value
 from ladder_backends.model.events import TargetStopped
-from ladder_backends.model.frame import Frame, Place, file_name
+from ladder_backends.model.frame import Frame, FrameKind, Place, file_name
 from ladder_backends.model.stop_reasons import API_FAILURE, KERNEL_ENTRY
 
 _API_ERROR = re.compile(r"Cuda API error detected: (?P<function>\S+) returned \(?(?P<code>0x[0-9a-fA-F]+|\d+)\)?")
@@ -45,10 +45,12 @@ class StopWords:
     def amend(self, results: Mapping[str, Value], stop: TargetStopped) -> TargetStopped:
         """The stop in better words, and with the place where an exception was raised."""
         api_error, self.api_error = self.api_error, ""
+        on_device = "CudaFocus" in results
+        if on_device and stop.frame is not None:
+            stop = replace(stop, frame=replace(stop.frame, kind=FrameKind.DEVICE))
         signal = text_of(results.get("signal-name"))
         if signal.startswith(_EXCEPTION):
             return _exception(results, stop)
-        on_device = "CudaFocus" in results
         if on_device and stop.reason == "breakpoint-hit" and "bkptno" not in results:
             name = stop.frame.function if stop.frame is not None else "a kernel"
             return replace(stop, reason=KERNEL_ENTRY, description=f"{name} was launched")

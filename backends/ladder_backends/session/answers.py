@@ -32,6 +32,8 @@ class Rows:
     frames: int = 30
     variables: int = 60
     instructions: int = 0
+    grid: bool = True
+    """Kernels, blocks and warps are seen; of a dump they are asked for in any case."""
     code: Callable[[int, int], Awaitable[tuple[Instruction, ...]]] | None = None
     """Gives the code where a frame stands, by level and count; the debugger itself where it is None."""
     values: Follow | None = None
@@ -58,6 +60,7 @@ def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus |
     """Ask for frames and variables and, on a device, for the grid; everything goes out together."""
     loop = asyncio.get_running_loop()
     device = debugger.capabilities & Capability.DEVICE_FOCUS and focus is not None and "block" in focus
+    device = device and (rows.grid or not debugger.capabilities & Capability.RUN_CONTROL)
     if not debugger.capabilities & Capability.RUN_CONTROL:
         from ladder_backends.session.jump import FRAMES
 

@@ -89,11 +89,16 @@ class DebugSession(BreakpointActs):
         """Call `subscriber` after each coherent change; returns the way to stop that."""
         return self._notifier.subscribe(subscriber)
 
-    def show_rows(self, *, frames: int, variables: int, instructions: int = 0, python: bool = False) -> None:
+    def show_rows(
+        self, *, frames: int, variables: int, instructions: int = 0, python: bool = False, grid: bool = True
+    ) -> None:
         """How many rows of each the screen shows; each stop asks for that many and no more."""
         rows = self._follower.rows
         rows.frames, rows.variables, rows.instructions = max(1, frames), max(1, variables), max(0, instructions)
         self.python.show(python)
+        hidden, rows.grid = not rows.grid, grid
+        if hidden and grid and self.state.focus is not None and "block" in self.state.focus:
+            self._follower.look_for_grid()
 
     def tell(self, change: Change) -> None:
         """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""

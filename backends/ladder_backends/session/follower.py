@@ -31,6 +31,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
+from ladder_backends.session.faulting import level_with_source
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
 from ladder_backends.session.own_frames import is_library
@@ -322,6 +323,11 @@ class Follower:
 
     # -- questions
 
+    def look_for_grid(self) -> None:
+        """Somebody looks at the grid now: it was not asked for at the last stop."""
+        if self._state.run is Run.STOPPED and not self.running and self._asking is None:
+            self.look_again(self._state.selected_frame)
+
     def look_again(self, level: int = 0) -> None:
         """Ask for everything on screen again, as after a change of focus; `level` is the frame selected now."""
         unseen = self._unseen
@@ -366,12 +372,13 @@ class Follower:
         if event.reason not in _STEPPED and event.frame is not None and is_library(event.frame):
             # Which of the program's own lines led there is what is asked first, of `abort` as of a wait.
             count = max(count, OWN_WITHIN)
-        answers = send(self.debugger, self.rows, 0, count, focus)
+        level = await level_with_source(self.debugger, event)
+        answers = send(self.debugger, self.rows, level, max(count, level + 1), focus)
         try:
             await settle(answers)
             frames = answer(answers.frames, FrameWindow())
-            variables = answer(answers.variables, VariableWindow(note="reading …"))
-            self._show(event, frames, variables)
+            variables = answer(answers.variables, VariableWindow(frame_level=level, note="reading …"))
+            self._show(event, frames, variables, level)
             self._show_rest(answers)
             self._unseen = None
             self._notifier.tell(_STOPPED_CHANGE | Change.BREAKPOINTS)
@@ -441,16 +448,16 @@ class Follower:
             return _NO_LOCALS
         return _NO_PROGRAM if frame.function == "??" and self.debugger.missing_program else _NO_SYMBOLS
 
-    def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow) -> None:
+    def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow, level: int = 0) -> None:
         state = self._state
         state.run = Run.STOPPED if self.debugger.capabilities & Capability.RUN_CONTROL else Run.DUMP
         state.run_detail, state.since, state.fault = event.description, event.at, event.fault
         state.focus = state.stopped_in = event.focus
-        state.selected_frame = 0
+        state.selected_frame = level
         state.frames = FrameWindow((event.frame,)) if event.frame is not None else FrameWindow()
-        state.place = event.frame.place if event.frame is not None else None
+        state.place = event.origin or (event.frame.place if event.frame is not None else None)
         self._show_frames(frames)
-        state.variables = self.mark(variables, frame_at(state.frames, 0))
+        state.variables = self.mark(variables, frame_at(state.frames, level))
         state.disassembly = ()
         self._shown_at = time.monotonic()
 
@@ -470,7 +477,8 @@ class Follower:
             state.grid = answer(answers.grid, Grid())
             self._notifier.tell(Change.GRID)
         elif answers.grid is None and (state.grid.warps or state.grid.blocks):
-            state.grid = Grid()
+            # What is not asked for, because nobody sees it, is not shown as it was.
+            state.grid = Grid(kernels=state.grid.kernels if self.rows.grid is False else ())
             self._notifier.tell(Change.GRID)
         if answers.instructions is not None and answers.instructions.done():
             state.disassembly = answer(answers.instructions, ())
