@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ladder_backends.debugger import AttachTarget, LaunchTarget
-from ladder_backends.errors import LadderError
+from ladder_backends.errors import TargetInvalid
 from ladder_backends.session.state import Run
 
 
@@ -58,14 +57,20 @@ async def test_a_program_that_they_start_is_not_started_again(told: Any, compile
     assert told.state.frames.frames[0].function == "main"
 
 
-async def test_an_engine_that_is_not_opened_gets_none(told: Any, tmp_path: Path) -> None:
-    (program := tmp_path / "program").write_text("no program\n")
-    program.chmod(0o755)
-    opening = asyncio.get_running_loop().create_task(told.session.open(LaunchTarget(program)))
+async def test_an_engine_that_is_not_opened_gets_none(told: Any, compiled: Any) -> None:
+    typed = asyncio.Event()
+
+    async def refuse(target: Any) -> None:
+        await typed.wait()
+        raise TargetInvalid("it cannot be opened")
+
+    told.session.debugger.open = refuse
+    opening = asyncio.get_running_loop().create_task(told.session.open(LaunchTarget(compiled("steps"))))
     await asyncio.sleep(0)
-    assert told.state.run is Run.STARTING
     await told.session.console("print 1")
-    with pytest.raises(LadderError):
+    await told.session.console("print 2")
+    typed.set()
+    with pytest.raises(TargetInvalid):
         await opening
     assert told.state.typed_ahead == 0
-    assert told.notices()[-1].startswith("not sent: print 1 — ")
+    assert told.notices()[-1] == "not sent: print 1 and 1 more — the engine was not opened"
