@@ -110,4 +110,6 @@ class DirectWriter(WriterThread):
     def stop(self) -> None:
         """Write all that is left, then end."""
         super().stop()
-        os.close(self._terminal)
+        terminal, self._terminal = self._terminal, -1
+        if terminal >= 0:
+            os.close(terminal)
