@@ -382,7 +382,7 @@ async def test_a_step_costs_few_bytes(segfault: Any, wired: Any) -> None:
         assert max(sizes[1:]) <= 1_200
 
 
-@pytest.mark.parametrize("before", [(), ("question_mark",), ("B",), ("colon",), ("g",)])
+@pytest.mark.parametrize("before", [(), ("question_mark",), ("B",), ("colon",), ("g",), ("ctrl+p",)])
 async def test_ctrl_l_paints_what_something_else_wrote_over(before: Any, segfault: Any, wired: Any) -> None:
     async with wired(segfault) as one:
         await one.press(*before)
