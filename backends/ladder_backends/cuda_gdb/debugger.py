@@ -17,6 +17,7 @@ from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
 from ladder_backends.cuda_gdb.failures import Failure, failure_in
 from ladder_backends.cuda_gdb.focus import FOCUS_SCHEMA, is_lane
 from ladder_backends.cuda_gdb.grid import GridQuestions
+from ladder_backends.cuda_gdb.hardware import CudaDeviceMap
 from ladder_backends.cuda_gdb.kernel_breakpoints import KernelBreakpoints
 from ladder_backends.cuda_gdb.lane import Lane
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
@@ -103,6 +104,7 @@ class CudaGdbDebugger(GdbDebugger):
         self.running_target.patience = INTERRUPT_PATIENCE
         self.standing = Standing(self, self.events)
         self.grid = GridQuestions(self, self.standing, provenance)
+        self.device_map = CudaDeviceMap(self, self.grid.kernels)
         self.lane = Lane(provenance)
         self.launch_stack = LaunchStack(
             self, self.questions, self.standing, self.events, provenance, self.mappings.locate

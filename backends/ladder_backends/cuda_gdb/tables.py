@@ -15,6 +15,7 @@ from ladder_backends.gdb.translation import number_of, rows_of, text_of
 from ladder_backends.mi.parse import parse
 from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.model.focus import Dim3, Focus, parse_dim3
+from ladder_backends.model.frame import Place, file_name
 from ladder_backends.model.grid import LANES, BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp, delinear, linear
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.text import clean_line
@@ -192,12 +193,17 @@ def warps_of(
             continue
         if kernel is not None and number_of(row.get("kernel")) not in (kernel, None):
             continue
-        active, divergent = _mask(row.get("active_lanes_mask")), _mask(row.get("divergent_lanes_mask"))
-        pc = text_of(row.get("active_physical_pc")) or text_of(row.get("active_virtual_pc"))
         index = linear(first, block_dim) // LANES if block_dim and all(block_dim) else len(warps)
-        lanes = tuple(_lane(lane, active, divergent, index, block_dim, pc) for lane in range(LANES))
-        warps.append(Warp(number, index, sm, device, block, lanes, pc))
+        lanes, pc = lanes_in_masks(row, index, block_dim)
+        warps.append(Warp(number, index, sm, device, block, lanes, pc, number_of(row.get("kernel"))))
     return tuple(sorted(warps, key=lambda warp: warp.index))
+
+
+def lanes_in_masks(row: Mapping[str, Value], index: int, block_dim: Dim3 | None) -> tuple[tuple[Lane, ...], str]:
+    """The lanes of a warp as its row's masks tell them, and the program counter of the active ones."""
+    active, divergent = mask_of(row.get("active_lanes_mask")), mask_of(row.get("divergent_lanes_mask"))
+    pc = text_of(row.get("active_physical_pc")) or text_of(row.get("active_virtual_pc"))
+    return tuple(_lane(lane, active, divergent, index, block_dim, pc) for lane in range(LANES)), pc
 
 
 def block_warps(
@@ -240,7 +246,8 @@ def _lane(number: int, active: int, divergent: int, warp: int, block_dim: Dim3 |
     return Lane(number, LaneState.DIVERGENT, thread)
 
 
-def _mask(value: Value | None) -> int:
+def mask_of(value: Value | None) -> int:
+    """A cell such as `0x00000000000000ff` as a number; 0 where it is none."""
     try:
         return int(value, 16) if isinstance(value, str) else 0
     except ValueError:
@@ -262,6 +269,15 @@ def thread_runs(results: Mapping[str, Value]) -> tuple[ThreadRun, ...]:
                 last_block=dim3_of(row.get("to_blockIdx")) or block,
                 last=dim3_of(row.get("to_threadIdx")) or first,
                 count=number_of(row.get("count")) or 1,
+                pc=text_of(row.get("virtual_pc")) or text_of(row.get("physical_pc")),
+                place=_place_of(row),
             )
         )
     return tuple(runs)
+
+
+def _place_of(row: Mapping[str, Value]) -> Place | None:
+    file, line = text_of(row.get("filename")), number_of(row.get("line"))
+    if not line or not file or file == "n/a":
+        return None
+    return Place(file_name(file), line, file if file.startswith("/") else "")

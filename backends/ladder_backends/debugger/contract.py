@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ladder_backends.debugger.facets import (
         Build,
         Code,
+        DeviceMap,
         DeviceStops,
         Firewall,
         GpuDumps,
@@ -124,7 +125,7 @@ class Debugger(abc.ABC):
         missing_program: Which program an opened core needs and was not found, in few words, or an empty string.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
         threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall,
-            python, device_stops, gpu_dumps: Facets; None where the engine or its target has no such thing. Valid
+            python, device_stops, gpu_dumps, device_map: Facets; None where the engine or its target has no such thing. Valid
             once opened; on an engine of a GPU some differ with where it stands, in a lane or on the host.
     """
 
@@ -155,6 +156,7 @@ class Debugger(abc.ABC):
     python: PythonTarget | None = None
     device_stops: DeviceStops | None = None
     gpu_dumps: GpuDumps | None = None
+    device_map: DeviceMap | None = None
 
     @classmethod
     @abc.abstractmethod

@@ -83,6 +83,8 @@ class ThreadRun:
         last_block: Block of the last thread.
         last: Last thread of the run.
         count: Number of threads in the run.
+        pc: Program counter that they share, as a hex string, or an empty string.
+        place: The source line there, where the engine told one.
     """
 
     block: Dim3
@@ -90,6 +92,8 @@ class ThreadRun:
     last_block: Dim3
     last: Dim3
     count: int
+    pc: str = ""
+    place: Place | None = None
 
 
 class LaneState(enum.StrEnum):
@@ -111,6 +115,7 @@ class Lane:
         thread: Its thread index in the block, or None where the dump or the device does not hold it.
         pc: Program counter as a hex string, or an empty string.
         exception: The engine's exception name, or an empty string.
+        place: The source line where it stands, where the engine told it of this lane.
     """
 
     number: int
@@ -118,17 +123,19 @@ class Lane:
     thread: Dim3 | None = None
     pc: str = ""
     exception: str = ""
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Warp:
-    """One warp of the focused block, its lanes drawn from the masks or asked lane by lane.
+    """One warp, its lanes drawn from the masks or asked lane by lane.
 
     Attributes:
         number: Warp slot on its SM, what physical focus takes.
         index: Warp of the block: linear thread index divided by 32.
         lanes: 32 lanes, in order.
         pc: Program counter of the active lanes.
+        kernel: Number of its kernel, or None where it was not told.
     """
 
     number: int
@@ -138,6 +145,49 @@ class Warp:
     block: Dim3
     lanes: tuple[Lane, ...]
     pc: str = ""
+    kernel: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One GPU as an engine lists it.
+
+    Attributes:
+        number: The engine's device number, what physical focus takes; other tools may number otherwise.
+        bus: PCI bus and device, `00:06.0`, which tells it in every tool; or an empty string.
+        name: Product name, clean.
+        architecture: `sm_90`, or an empty string.
+        sm_count: SMs it has.
+        warps_per_sm: Warp slots of an SM.
+        active_sms: Mask of the SMs on which something is resident.
+    """
+
+    number: int
+    bus: str = ""
+    name: str = ""
+    architecture: str = ""
+    sm_count: int = 0
+    warps_per_sm: int = 0
+    active_sms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sm:
+    """One SM on which something is resident.
+
+    Attributes:
+        number: What physical focus takes.
+        active_warps: Mask of its warp slots that are taken.
+    """
+
+    number: int
+    device: int
+    active_warps: int
+
+    @property
+    def warps(self) -> int:
+        """Warp slots that are taken."""
+        return self.active_warps.bit_count()
 
 
 @dataclass(frozen=True, slots=True)

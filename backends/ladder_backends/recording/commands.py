@@ -75,7 +75,7 @@ _ASSIGNMENT = re.compile(r"[^=!<>]=[^=]|\+\+|--")
 # Tables that name what they are about.
 _NAMED_TABLE = re.compile(
     r"-cuda-info-(?:kernels|devices|contexts|blocks kernel \d+|threads kernel \d+ block \S+"
-    r"|warps device \d+ sm \d+|lanes device \d+ sm \d+ warp \d+)\s*\Z"
+    r"|sms device \d+|warps device \d+ sm \d+|lanes device \d+ sm \d+ warp \d+)\s*\Z"
 )
 _OPTION = re.compile(r"--(thread|frame) +\S+")
 

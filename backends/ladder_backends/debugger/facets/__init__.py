@@ -13,6 +13,7 @@ from ladder_backends.exports import on_demand
 if TYPE_CHECKING:
     from ladder_backends.debugger.facets.build import Build
     from ladder_backends.debugger.facets.code import Code
+    from ladder_backends.debugger.facets.device import DeviceMap
     from ladder_backends.debugger.facets.device_stops import ApiFailures, DeviceStops, LaunchStops
     from ladder_backends.debugger.facets.firewall import Firewall
     from ladder_backends.debugger.facets.gpu_dumps import GpuDumps
@@ -30,6 +31,7 @@ else:
         __name__,
         build="Build",
         code="Code",
+        device="DeviceMap",
         device_stops="ApiFailures DeviceStops LaunchStops",
         firewall="Firewall",
         gpu_dumps="GpuDumps",
@@ -48,6 +50,7 @@ __all__ = [
     "ApiFailures",
     "Build",
     "Code",
+    "DeviceMap",
     "DeviceStops",
     "Firewall",
     "GpuDumps",
