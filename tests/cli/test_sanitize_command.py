@@ -96,6 +96,10 @@ def test_json_tells_of_the_run_too(ladder_tui: Any, stand_in: Any, greeter: Path
         assert expected in words
     assert "--generate-coredump" not in words
     assert "--leak-check" not in race["argv"]
+    packed = ladder_tui("record", "--json", "-o", tmp_path / "run.ladder", "--", tmp_path / "run")
+    assert [part["name"] for part in packed.json["parts"]] == ["findings/racecheck.log", "findings/memcheck.log"]
+    case = ladder_tui("open", "--json", tmp_path / "run.ladder")
+    assert len(case.json["report"]["findings"]) == len(document["findings"])
     opened = ladder_tui("open", "--json", tmp_path / "run")
     assert opened.code == 1
     assert {one["tool"] for one in opened.json["report"]["findings"]} == {"memcheck", "racecheck"}

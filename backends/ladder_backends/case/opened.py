@@ -105,9 +105,9 @@ def _take_run(opened: Opened, folder: Path) -> None:
     opened.reports += tuple(tool.report for tool in run.tools)
     if run.dumps:
         opened.dump = plain_file(classify(run.dumps[0][1]))
-    if run.program is not None and classify(run.program).kind is FileKind.EXECUTABLE:
-        # An interpreter holds nothing of what it ran.
-        opened.executable = None if run.program.name.startswith(("python", "torchrun")) else run.program
+    compiled = run.program is not None and not run.is_interpreted
+    if compiled and run.program is not None and classify(run.program).kind is FileKind.EXECUTABLE:
+        opened.executable = run.program
     opened.title = clean_line(
         " · ".join(filter(None, (run.program.name if run.program else "", *(tool.tool for tool in run.tools))))
     )

@@ -52,6 +52,11 @@ class KeptRun:
     tools: tuple[KeptTool, ...] = ()
     dumps: tuple[tuple[str, Path], ...] = ()
 
+    @property
+    def is_interpreted(self) -> bool:
+        """The program is an interpreter by its name, and holds nothing of what it ran."""
+        return self.program is not None and self.program.name.startswith(("python", "pypy", "torchrun"))
+
 
 def is_run(folder: Path) -> bool:
     """Whether a run was kept in a folder."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ladder_backends.model.finding import Report
+from ladder_backends.model.finding import Finding, Report
 from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
 from ladder_backends.sanitizer.ending import End, RunEnd, end_of, why_no_device
@@ -27,20 +27,17 @@ class RunReport:
     Attributes:
         report: All of it; `ran` if any tool ran, `complete` if all were.
         ends: How the tools before ended, in order.
+        found: Findings of the tool that runs, or that ran last.
     """
 
     def __init__(self) -> None:
         self._builder = ReportBuilder()
         self.report: Report = self._builder.report
         self.ends: list[RunEnd] = []
+        self.found = 0
         self._reader: TextReportReader | None = None
         self._tool = ""
         self._before = (0, 0)
-
-    @property
-    def found(self) -> int:
-        """Findings of the tool that runs."""
-        return sum(one.kind not in NO_FAULT_KINDS for one in self.report.findings[self._before[0] :])
 
     @property
     def launches(self) -> int:
@@ -51,6 +48,7 @@ class RunReport:
         """Another tool begins."""
         report = self.report
         self._tool = tool
+        self.found = 0
         self._before = (len(report.findings), report.summary.get("launches", 0))
         self._builder.begin_run(tool)
         self._reader = TextReportReader(builder=self._builder)
@@ -59,7 +57,7 @@ class RunReport:
     def feed(self, chunk: bytes) -> None:
         """More of its log."""
         assert self._reader is not None
-        self._reader.feed(chunk)
+        self._add(self._reader.feed(chunk))
         self._settle()
 
     def finish(
@@ -85,9 +83,9 @@ class RunReport:
         assert reader is not None
         for line in decode(said[-_SAID:]).splitlines():
             if is_bare_message(line) and not self._is_told(line):
-                reader.feed_line(line)
+                self._add(reader.feed_line(line))
         reader.outcome.program_line()
-        reader.finish()
+        self._add(reader.finish())
         # The words for a status of the tool would be wrong for one of the program, or of one that was ended.
         own = any("Target application returned" in one.raw for one in self.report.findings[self._before[0] :])
         if not (stopped or timed_out or own):
@@ -118,6 +116,9 @@ class RunReport:
             report.reason = _reason(run)
         else:
             report.reason = "; ".join(f"{one.tool}: {why}" for one in self.ends if (why := _reason(one))) or None
+
+    def _add(self, findings: list[Finding]) -> None:
+        self.found += sum(one.kind not in NO_FAULT_KINDS for one in findings)
 
     def _crash(self) -> str:
         """What a program that ended badly before its first CUDA call most likely met; else an empty string."""

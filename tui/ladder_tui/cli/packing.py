@@ -8,7 +8,16 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ladder_backends.case import FileKind, NewPart, Role, classify, read_case, refuse_unknown, write_case
+from ladder_backends.case import (
+    Classified,
+    FileKind,
+    NewPart,
+    Role,
+    classify,
+    read_case,
+    refuse_unknown,
+    write_case,
+)
 from ladder_backends.errors import LadderError
 from ladder_tui.cli.output import say
 
@@ -20,7 +29,9 @@ _ROLES = {
     FileKind.RECORDING: Role.RECORDING,
     FileKind.SOURCE: Role.SOURCE,
 }
-_TELLING = frozenset({FileKind.REPORT, FileKind.GPU_DUMP, FileKind.CORE, FileKind.RECORDING, FileKind.CASE})
+_TELLING = frozenset(
+    {FileKind.REPORT, FileKind.GPU_DUMP, FileKind.CORE, FileKind.RECORDING, FileKind.CASE, FileKind.RUN}
+)
 _FULL_NAME = re.compile(rb'fullname="(/[^"\\]+)"')
 _MOST_SOURCES = 60
 _LARGEST_SOURCE = 1 << 20
@@ -55,7 +66,7 @@ def pack_files(output: Path, files: Sequence[Path], folder: Path) -> list[dict[s
         ReportInvalid: A report cannot be read.
     """
     parts: list[NewPart] = []
-    for one in refuse_unknown(files):
+    for one in (part for each in refuse_unknown(files) for part in _whole(each)):
         role = _ROLES.get(one.kind)
         if role is None:
             raise LadderError(f"{one.path.name} cannot go into a case", f"it is {one.kind.phrase}")
@@ -63,6 +74,20 @@ def pack_files(output: Path, files: Sequence[Path], folder: Path) -> list[dict[s
         parts.append(NewPart(_compressed(one.path, folder) if packs else one.path, role))
     named = _named([part.file for part in parts if part.role is Role.FINDINGS])
     return _write(output, " · ".join(path.name for path in files[:3]), parts, named)
+
+
+def _whole(one: Classified) -> list[Classified]:
+    """The file itself; of a kept run of the sanitizer its reports, its first dump and its program."""
+    if one.kind is not FileKind.RUN:
+        return [one]
+    from ladder_backends.case.run_folder import read_run
+
+    run = read_run(one.path)
+    files = [*(tool.report for tool in run.tools), *(dump for _, dump in run.dumps[:1])]
+    parts = [classify(file) for file in files]
+    if run.program is not None and not run.is_interpreted:
+        parts.append(classify(run.program))
+    return [part for part in parts if part.kind in _ROLES]
 
 
 def _write(output: Path, title: str, parts: list[NewPart], sources: Iterable[Path]) -> list[dict[str, object]]:
