@@ -93,3 +93,10 @@ def failing(tmp_path: Path) -> Path:
 def sleeper(tmp_path: Path) -> Path:
     """A program that goes on for long."""
     return script(tmp_path, "sleeper", "echo begins; exec sleep 600")
+
+
+@pytest.fixture
+def launcher(tmp_path: Path) -> Path:
+    """Starts what it is given twice, as mpirun does."""
+    body = 'shift 2; for rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank "$@" & done; wait'
+    return script(tmp_path, "mpirun", body)

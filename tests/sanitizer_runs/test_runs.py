@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,27 @@ async def test_each_finding_leads_into_the_dump_of_its_own_tool(
     outcome = await ladder.jump(report.findings[9])
     assert outcome.reached is not None
     assert outcome.reached.dim3("thread") == (241, 0, 0)
+
+
+async def test_a_launcher_starts_a_sanitizer_for_each_process(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, launcher: Path, tmp_path: Path
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log"}, racecheck={"log": logs / "racecheck-analysis.log"})
+    plan = Plan(launcher, ("-n", "2", "{}", str(greeter)), tools=("memcheck", "racecheck"))
+    await run(ladder, plan, tmp_path / "kept")
+    report = ladder.state.report
+    assert report is not None
+    found = Counter((finding.tool, finding.origin) for finding in report.findings)
+    assert found == {
+        ("memcheck", "rank 0"): 24,
+        ("memcheck", "rank 1"): 24,
+        ("racecheck", "rank 0"): 1,
+        ("racecheck", "rank 1"): 1,
+    }
+    assert (report.ran, report.complete) == (True, True)
+    assert len(report.groups) == 2
+    again = Ladder()
+    await again.open_files((tmp_path / "kept",))
+    assert again.state.report is not None
+    assert Counter((one.tool, one.origin) for one in again.state.report.findings) == found
+    await again.close()

@@ -18,6 +18,7 @@ TABLE = "plan.json"
 KIND = "sanitizer-run"
 _LARGEST = 4 << 20
 _MOST = 16
+_MOST_LOGS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,21 @@ class KeptTool:
         report: Its log.
         end: How it ended, a word of `sanitizer.ending.End`.
         status: Its exit status, where it was kept.
+        origin: Which of several logs of the tool it is: `rank 3`, `process 412`; empty where there is one.
     """
 
     tool: str
     report: Path
     end: str = ""
     status: int | None = None
+    origin: str = ""
+
+
+def origin_of(log: Path, tool: str) -> str:
+    """What a log of several is called: `memcheck.3.412.log` is of rank 3, `memcheck..412.log` of process 412."""
+    rank, _, pid = log.name.removeprefix(f"{tool}.").removesuffix(".log").rpartition(".")
+    rank = clean_line(rank)
+    return f"rank {rank}" if rank else f"process {clean_line(pid)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +91,17 @@ def read_run(folder: Path) -> KeptRun:
     tools: list[KeptTool] = []
     dumps: list[tuple[str, Path]] = []
     for run in _dicts(document.get("runs")):
-        log, status = _inside(folder, run.get("log")), run.get("status")
-        if log is not None and log.stat().st_size:
-            status = status if isinstance(status, int) else None
-            tools.append(KeptTool(clean_line(str(run.get("tool", "")))[:40], log, str(run.get("end", "")), status))
+        tool, end, status = clean_line(str(run.get("tool", "")))[:40], str(run.get("end", "")), run.get("status")
+        status = status if isinstance(status, int) else None
+        logs = run.get("logs")
+        several = isinstance(logs, list) and bool(logs)
+        for one in logs[:_MOST_LOGS] if isinstance(logs, list) and logs else [run.get("log")]:
+            log = _inside(folder, one)
+            if log is not None and log.stat().st_size:
+                tools.append(KeptTool(tool, log, end, status, origin_of(log, tool) if several else ""))
         names = run.get("dumps")
         found = [_inside(folder, one) for one in names] if isinstance(names, list) else []
-        dumps += [(clean_line(str(run.get("tool", "")))[:40], dump) for dump in found if dump is not None][:1]
+        dumps += [(tool, dump) for dump in found if dump is not None][:1]
     if not tools:
         raise CaseInvalid(f"{name} cannot be opened", "no tool of that run has written a report")
     plan = document.get("plan")

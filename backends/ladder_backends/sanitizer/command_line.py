@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.sanitizer.installed import SanitizerTool
-from ladder_backends.sanitizer.plan import Plan
+from ladder_backends.sanitizer.plan import HERE, Plan
 from ladder_backends.sanitizer.presets import PATIENCE, SWITCHES, is_python
 
 NO_DUMP = frozenset({"racecheck"})
@@ -31,6 +31,7 @@ class ToolCommand:
         environment: Variables set, or with None taken away, on top of the console's own.
         log: The report.
         dumps: Pattern for the file names of its dumps in the log's folder; empty where it writes none.
+        logs: Pattern for the names of its logs there, where it is started for each process; else empty.
         left_out: A line for each thing that was asked for and that this version, or this program, does not take.
     """
 
@@ -40,6 +41,7 @@ class ToolCommand:
     environment: dict[str, str | None] = field(default_factory=dict)
     dumps: str = ""
     left_out: tuple[str, ...] = ()
+    logs: str = ""
 
 
 def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -> ToolCommand:
@@ -59,7 +61,9 @@ def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -
             f"{folder} cannot hold a run", "compute-sanitizer reads % in a path as a macro", "name another folder"
         )
     log = folder / f"{tool}.log"
-    options: list[str] = ["--tool", tool, "--log-file", str(log)]
+    logs = f"{tool}.*.log" if plan.launches_itself else ""
+    name = folder / f"{tool}.{_rank_macro(plan.program)}.%p.log" if logs else log
+    options: list[str] = ["--tool", tool, "--log-file", str(name)]
     left_out: list[str] = []
     for words in _options(plan, tool, folder):
         if installed.knows(words[0]):
@@ -79,15 +83,20 @@ def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -
             left_out.append("CuPy's pool stays: this is no script that Python is told to run")
         else:
             arguments = prepared
-    writes = _writes_dump(plan, tool) and installed.knows("generate-coredump")
-    return ToolCommand(
-        tool,
-        (str(installed.path), *options, str(plan.program), *arguments),
-        log,
-        environment,
-        f"{tool}.*{DUMP_SUFFIX}" if writes else "",
-        tuple(left_out),
-    )
+    if plan.launches_itself:
+        # The launcher starts one sanitizer for each process.
+        at = arguments.index(HERE)
+        argv = (str(plan.program), *arguments[:at], str(installed.path), *options, *arguments[at + 1 :])
+    else:
+        argv = (str(installed.path), *options, str(plan.program), *arguments)
+    dumps = f"{tool}.*{DUMP_SUFFIX}" if _writes_dump(plan, tool) and installed.knows("generate-coredump") else ""
+    return ToolCommand(tool, argv, log, environment, dumps, tuple(left_out), logs)
+
+
+def _rank_macro(launcher: Path) -> str:
+    """The tool's macros for the rank that a launcher tells its processes; empty in those it tells nothing."""
+    names = {"srun": ("SLURM_PROCID",), "torchrun": ("RANK",)}
+    return "".join(f"%q{{{name}}}" for name in names.get(launcher.name, ("OMPI_COMM_WORLD_RANK", "PMI_RANK")))
 
 
 def _writes_dump(plan: Plan, tool: str) -> bool:

@@ -15,9 +15,16 @@ PADDING = 64
 """Guard bytes behind an allocation where padding is switched on without a number."""
 
 
+HERE = "{}"
+"""Argument of a launcher in whose place the sanitizer stands: `mpirun -n 4 {} ./prog`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """One or several tools on one program, one after the other.
+
+    The program may be a launcher of processes: where one of its arguments is `{}`, it starts the sanitizer in that
+    place, once for each process, and the reports are told apart by their ranks.
 
     Attributes:
         environment: Variables set, or with None taken away, on top of the console's own; they win over switches.
@@ -68,6 +75,11 @@ class Plan:
         """Whether a switch is on."""
         assert switch in SWITCHES, switch
         return switch in self.switches
+
+    @property
+    def launches_itself(self) -> bool:
+        """The program is a launcher, which starts a sanitizer for each process: each has a log of its own."""
+        return HERE in self.arguments
 
     @property
     def padding_bytes(self) -> int:

@@ -6,7 +6,7 @@
 {"format": 1, "kind": "sanitizer-run", "version": "2025.3.1.0", "time": "2026-01-31T12:00:00+00:00",
  "plan": {"program": "/path", "arguments": [], "directory": null, "environment": {"NAME": "value", "GONE": null},
           "stdin": null, "tools": ["memcheck"], "leaks": false, "preset": "plain", "switches": ["dump"], ...},
- "runs": [{"tool": "memcheck", "argv": [], "log": "memcheck.log", "dumps": ["memcheck.123.nvcudmp"],
+ "runs": [{"tool": "memcheck", "argv": [], "log": "memcheck.log", "logs": [], "dumps": ["memcheck.123.nvcudmp"],
            "output": "memcheck.out", "end": "found", "found": 24, "status": 0, "reason": ""}]}
 ```
 
@@ -104,6 +104,7 @@ class RunFolder:
                 "tool": command.tool,
                 "argv": list(command.argv),
                 "log": command.log.name,
+                "logs": sorted(path.name for path in self.path.glob(command.logs)) if command.logs else [],
                 "dumps": [dump.name for dump in self.dumps(command)],
                 "output": f"{command.tool}.out",
             }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder_backends.case.run_folder import origin_of
 from ladder_backends.model.finding import Finding, Report
 from ladder_backends.sanitizer.build import ReportBuilder
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
@@ -16,9 +17,13 @@ from ladder_backends.text import decode
 
 if TYPE_CHECKING:
     from ladder_backends.case.model import Opened
+    from ladder_backends.sanitizer.command_line import ToolCommand
 
 _SAID = 64 << 10
 """Bytes of the output's end in which the tool's own words are looked for."""
+
+
+_REASONS = 3
 
 
 class RunReport:
@@ -31,11 +36,10 @@ class RunReport:
     """
 
     def __init__(self) -> None:
-        self._builder = ReportBuilder()
-        self.report: Report = self._builder.report
+        self.report = Report()
         self.ends: list[RunEnd] = []
         self.found = 0
-        self._reader: TextReportReader | None = None
+        self._readers: dict[str, TextReportReader] = {}
         self._tool = ""
         self._before = (0, 0)
 
@@ -50,15 +54,29 @@ class RunReport:
         self._tool = tool
         self.found = 0
         self._before = (len(report.findings), report.summary.get("launches", 0))
-        self._builder.begin_run(tool)
-        self._reader = TextReportReader(builder=self._builder)
+        self._readers = {}
+        ReportBuilder(report).begin_run(tool)
         self._settle()
 
-    def feed(self, chunk: bytes) -> None:
-        """More of its log."""
-        assert self._reader is not None
-        self._add(self._reader.feed(chunk))
+    def feed(self, chunk: bytes, origin: str = "") -> None:
+        """More of its log.
+
+        Args:
+            chunk: Bytes; a line may be cut anywhere.
+            origin: Which of several logs that is, as the findings are to name it.
+        """
+        self._add(self._reader(origin).feed(chunk))
         self._settle()
+
+    def _reader(self, origin: str) -> TextReportReader:
+        reader = self._readers.get(origin)
+        if reader is None:
+            # Each log has a builder of its own: an error of one process follows from none of another.
+            builder = ReportBuilder(self.report)
+            builder.begin_run(self._tool)
+            builder.origin = origin
+            reader = self._readers[origin] = TextReportReader(builder=builder)
+        return reader
 
     def finish(
         self,
@@ -79,19 +97,17 @@ class RunReport:
             stopped: The user ended it.
             timed_out: The time-out ended it.
         """
-        reader = self._reader
-        assert reader is not None
+        first = next(iter(self._readers.values()), None) or self._reader("")
         for line in decode(said[-_SAID:]).splitlines():
             if is_bare_message(line) and not self._is_told(line):
-                self._add(reader.feed_line(line))
-        reader.outcome.program_line()
-        self._add(reader.finish())
+                self._add(first.feed_line(line))
+        for reader in self._readers.values():
+            reader.outcome.program_line()
+            self._add(reader.finish())
         # The words for a status of the tool would be wrong for one of the program, or of one that was ended.
         own = any("Target application returned" in one.raw for one in self.report.findings[self._before[0] :])
-        if not (stopped or timed_out or own):
-            reader.outcome.settle(self.report, ended=True, status=status)
-        report = self.report
-        ran, complete, reason = report.ran, report.complete, report.reason or ""
+        told = None if stopped or timed_out or own or len(self._readers) > 1 else status
+        ran, complete, reason = self._worth(told)
         if own and not stopped and not timed_out:
             reason = "; ".join(filter(None, (f"the program itself ended with status {status}", reason)))
         if not ran and not stopped and not timed_out:
@@ -108,7 +124,7 @@ class RunReport:
     def end(self, run: RunEnd) -> None:
         """Take in how a tool ended, one that was never started too."""
         self.ends.append(run)
-        self._reader = None
+        self._readers = {}
         report = self.report
         report.ran = any(one.ran for one in self.ends)
         report.complete = all(one.complete for one in self.ends)
@@ -116,6 +132,21 @@ class RunReport:
             report.reason = _reason(run)
         else:
             report.reason = "; ".join(f"{one.tool}: {why}" for one in self.ends if (why := _reason(one))) or None
+
+    def _worth(self, status: int | None) -> tuple[bool, bool, str]:
+        """Whether any log's run saw the program, whether all are whole, and why not."""
+        report, worth = self.report, []
+        for origin, reader in self._readers.items():
+            reader.outcome.settle(report, ended=True, status=status)
+            name = f"{origin}: " if origin and report.reason else ""
+            worth.append((report.ran, report.complete, f"{name}{report.reason or ''}"))
+        reasons = [reason for _, _, reason in worth if reason]
+        more = f"; and {len(reasons) - _REASONS} more" if len(reasons) > _REASONS else ""
+        return (
+            any(ran for ran, _, _ in worth),
+            all(complete for _, complete, _ in worth),
+            "; ".join(reasons[:_REASONS]) + more,
+        )
 
     def _add(self, findings: list[Finding]) -> None:
         self.found += sum(one.kind not in NO_FAULT_KINDS for one in findings)
@@ -149,17 +180,20 @@ def report_of(opened: Opened) -> Report:
     if opened.run is None or len(opened.run.tools) != len(opened.reports):
         return read_report(opened.reports)
     whole = RunReport()
-    for kept in opened.run.tools:
-        whole.begin(kept.tool)
-        tail = LogTail(kept.report)
-        while chunk := tail.read(1 << 20):
-            whole.feed(chunk)
-        whole.finish(kept.status, stopped=kept.end == End.STOPPED, timed_out=kept.end == End.TIMED_OUT)
+    for name in dict.fromkeys(kept.tool for kept in opened.run.tools):
+        whole.begin(name)
+        logs = [kept for kept in opened.run.tools if kept.tool == name]
+        for kept in logs:
+            tail = LogTail(kept.report)
+            while chunk := tail.read(1 << 20):
+                whole.feed(chunk, kept.origin)
+        end = logs[0].end
+        whole.finish(logs[0].status, stopped=end == End.STOPPED, timed_out=end == End.TIMED_OUT)
     return whole.report
 
 
 class LogTail:
-    """Hands on what a tool adds to its log."""
+    """Hands on what a tool adds to one log."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -178,3 +212,24 @@ class LogTail:
             return b""
         self._position += len(chunk)
         return chunk
+
+
+class LogTails:
+    """Hands on what is added to the logs of one tool: one, or one of each process that it was started for."""
+
+    def __init__(self, command: ToolCommand) -> None:
+        self._command = command
+        self._tails: dict[str, LogTail] = {}
+        if not command.logs:
+            self._tails[""] = LogTail(command.log)
+
+    def read(self, most: int = 1 << 16) -> list[tuple[str, bytes]]:
+        """What was added, with the origin of each; nothing where no log is there yet.
+
+        Blocks for as long as the file system takes.
+        """
+        if self._command.logs:
+            for path in sorted(self._command.log.parent.glob(self._command.logs)):
+                self._tails.setdefault(origin_of(path, self._command.tool), LogTail(path))
+        found = ((origin, tail.read(most)) for origin, tail in self._tails.items())
+        return [(origin, chunk) for origin, chunk in found if chunk]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ladder_backends.sanitizer.installed import SanitizerTool
     from ladder_backends.sanitizer.plan import Plan
     from ladder_backends.sanitizer.run_folder import RunFolder
-    from ladder_backends.sanitizer.run_report import RunReport
+    from ladder_backends.sanitizer.run_report import LogTails, RunReport
     from ladder_backends.sanitizer.tool_process import ToolProcess
     from ladder_backends.session.ladder import Ladder
 
@@ -277,7 +277,7 @@ class SanitizerRuns:
     async def _run_tool(
         self, plan: Plan, command: ToolCommand, folder: RunFolder, report: RunReport, begun: asyncio.Event
     ) -> None:
-        from ladder_backends.sanitizer.run_report import LogTail
+        from ladder_backends.sanitizer.run_report import LogTails
         from ladder_backends.sanitizer.tool_process import ToolProcess
         from ladder_backends.session.sanitizer_output import RunOutput
 
@@ -299,7 +299,7 @@ class SanitizerRuns:
         self._tell(Change.SANITIZER_RUN)
         if self._stopped:
             await process.stop()
-        tail = LogTail(command.log)
+        tail = LogTails(command)
         ending = asyncio.get_running_loop().create_task(process.wait())
         limit = asyncio.get_running_loop().create_task(self._limit(process, plan.timeout))
         seen = False
@@ -331,19 +331,17 @@ class SanitizerRuns:
             self._timed_out = True
             await process.stop()
 
-    async def _follow(self, tail: object, report: RunReport) -> bool:
-        """Take in what was added to the log; returns whether there was anything."""
-        from ladder_backends.sanitizer.run_report import LogTail
-
-        assert isinstance(tail, LogTail)
-        chunk = await asyncio.to_thread(tail.read, _MOST_IN_A_TURN)
-        for start in range(0, len(chunk), 1 << 16):
-            # A few milliseconds at a time: keys come between.
-            report.feed(chunk[start : start + (1 << 16)])
-            await asyncio.sleep(0)
-        if chunk:
+    async def _follow(self, tail: LogTails, report: RunReport) -> bool:
+        """Take in what was added to the logs; returns whether there was anything."""
+        found = await asyncio.to_thread(tail.read, _MOST_IN_A_TURN)
+        for origin, chunk in found:
+            for start in range(0, len(chunk), 1 << 16):
+                # A few milliseconds at a time: keys come between.
+                report.feed(chunk[start : start + (1 << 16)], origin)
+                await asyncio.sleep(0)
+        if found:
             self._count(report)
-        return bool(chunk)
+        return bool(found)
 
     def _count(self, report: RunReport) -> None:
         state, ladder = self.state, self._ladder.state

@@ -80,7 +80,8 @@ def configure(parser: ArgumentParser) -> None:
     helps = "\n".join(f"  {one.id:14} {one.does}\n{'':17}{one.price}" for one in SWITCHES.values())
     parser.epilog = (
         f"helps:\n{helps}\n\nExit codes: 0 found nothing, 1 found something, 2 did not run, or was cut short"
-        " with\nnothing found. Ctrl-C ends the run and keeps what was found."
+        " with\nnothing found. Ctrl-C ends the run and keeps what was found. For a launcher, {} says where the"
+        " sanitizer goes,\none for each rank: ladder-tui sanitize -- mpirun -n 4 {} ./prog"
     )
 
 

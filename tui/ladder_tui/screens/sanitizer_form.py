@@ -96,7 +96,13 @@ def sanitizer_form(plan: Plan | None, palette: Palette, known: Callable[[str], b
     program = shlex.join((str(base.program), *base.arguments)) if plan is not None else ""
     number = {"note": "0 for all", "placeholder": "0"}
     fields: list[Field] = [
-        TextField("program", "Program", program, placeholder="./prog args…", note="words as in a shell"),
+        TextField(
+            "program",
+            "Program",
+            program,
+            placeholder="./prog args…",
+            note="words as in a shell; mpirun -n 4 {} ./prog checks each rank",
+        ),
         *(Toggle(f"tool-{tool}", tool, tool in base.tools, note=_TOOL_NOTES[tool]) for tool in TOOLS),
         Toggle("leaks", "leaks", base.leaks, note="memcheck: allocations that are never freed; needs a clean end"),
         Select(
