@@ -36,7 +36,10 @@ _SAVED = re.compile(r"Saved host backtrace(?: up to driver entry point)?(?: at (
 _SIDE = re.compile(r"(?P<access>\w+) Thread \((?P<thread>[^)]*)\)(?P<between>.*?)(?: at (?P<where>.*))?$")
 _RANK = re.compile(r"block rank (\d+)")
 _SIDE_BLOCK = re.compile(r"in [Bb]lock \(([^)]*)\)")
-_ANALYSIS = re.compile(r"and (?P<access>\w+) access at (?P<where>.*?)(?: ?\[(?P<count>[\d,]+) hazards?\])?$")
+_BROKEN = re.compile(r"(?!at |by |in |and |is )[\w:~<(].*\+0x[0-9a-fA-F]+(?: in \S.*:\d+)?$")
+_ANALYSIS = re.compile(r"and (?P<access>\w+) access at(?: (?P<where>.*?))?(?: ?\[(?P<count>[\d,]+) hazards?\])?$")
+_PLACE = re.compile(r"at \S.*(?:\+0x[0-9a-fA-F]+| in \S+:\d+)$")
+_FILE_OF_SIDE = re.compile(r"in (\S.*):(\d+)(?: \[[\d,]+ hazards?\])?$")
 _HOST_ACCESS = re.compile(
     r"Uninitialized access (?:at|to) (?P<address>0x[0-9a-fA-F]+)(?: on access by (?P<access>.*?))?[.]?$"
 )
@@ -45,7 +48,8 @@ _SHARED_BARRIER = re.compile(r"Barrier is located at shared address (0x[0-9a-fA-
 _KEPT = re.compile(
     r"Current Value\b|Incoming Value\b|Identical data|Not written\b|[\d.,]+% of|These unused bytes|Sync mask of"
     r"|and is located in|Kernel:|Grid:|Block:|Cluster:|Stream:|Try using --|\(?[\d,]+ (?:errors|hazards)"
-    r"|transfer size|dst address|(?:Strong|Weak|Relaxed)\b|\.\.\.|\[\.\.\.\]|Columns? |Access size"
+    r"|\[[\d,]+ hazards?\]|transfer size|dst address|(?:Strong|Weak|Relaxed)\b|\.\.\.|\[\.\.\.\]|Columns? "
+    r"|Access size"
 )
 _FORMS = (
     "at ",
@@ -111,6 +115,21 @@ def _host_frame(record: RecordDraft, frame: CodeLocation) -> None:
         record.add_host_frame(frame)
 
 
+def _file_of_side(record: RecordDraft, value: tuple[str, int]) -> None:
+    """A place whose line was broken before its file."""
+    if record.sides and not record.sides[-1].location.file:
+        side = record.sides[-1]
+        where = CodeLocation(side.location.function, value[0], value[1], side.location.offset)
+        record.sides[-1] = Side(side.access, where, side.block, side.thread, side.block_rank)
+
+
+def _place_of_side(record: RecordDraft, where: CodeLocation) -> None:
+    """A place whose line was broken before it."""
+    if record.sides and record.sides[-1].location == CodeLocation():
+        side = record.sides[-1]
+        record.sides[-1] = Side(side.access, where, side.block, side.thread, side.block_rank)
+
+
 def _module(record: RecordDraft, module: str) -> None:
     if record.stacks and record.stacks[-1].frames:
         frames = record.stacks[-1].frames
@@ -119,6 +138,13 @@ def _module(record: RecordDraft, module: str) -> None:
 
 def _device_frame(record: RecordDraft, frame: CodeLocation) -> None:
     record.add_device_frame(frame)
+
+
+def _in_file_or_module(record: RecordDraft, value: tuple[str, int, str]) -> None:
+    if record.sides and not record.stacks:
+        _file_of_side(record, value[:2])
+    else:
+        _module(record, value[2])
 
 
 def _side(record: RecordDraft, side: Side) -> None:
@@ -162,7 +188,7 @@ def _parse_and(body: str) -> Effect | None:
         return _nearest, (relation, distance, match["address"] or "", number(match["size"]), name)
     match = _ANALYSIS.match(body)
     if match is not None:
-        return _analysis_side, Side(match["access"].lower(), parse_location(match["where"]))
+        return _analysis_side, Side(match["access"].lower(), parse_location(match["where"] or ""))
     if body.startswith("and is "):
         return _keep, None
     return None
@@ -241,8 +267,12 @@ def parse_continuation(body: str) -> tuple[Effect | None, bool]:
     word, _, _ = body.partition(" ")
     form = _BY_WORD.get(word)
     effect = form(body) if form is not None else None
+    if word == "in" and (broken := _FILE_OF_SIDE.match(body)) is not None:
+        effect = _in_file_or_module, (broken[1], int(broken[2]), body[3:].strip())
     if effect is None and " Thread (" in body:
         effect = _parse_side(body)
+    if effect is None and _BROKEN.match(body) is not None:
+        effect = _place_of_side, parse_location(body)
     if effect is None and (_KEPT.match(body) is not None or _is_cut(body)):
         effect = _keep, None
     if effect is None and body.startswith(("is ", "might ")):
@@ -257,22 +287,26 @@ def _is_cut(body: str) -> bool:
 
 def is_continuation(body: str) -> bool:
     """Whether a line that lost its indent can only go on with the record before it."""
-    return body.startswith(
-        (
-            "at 0x",
-            "by thread (",
-            "Address 0x",
-            "Access at 0x",
-            "Access to 0x",
-            "and is ",
-            "and Write access at",
-            "and Read access at",
-            "Saved host backtrace",
-            "Host Frame:",
-            "Device Frame:",
-            "Uninitialized access ",
-            "during ",
-            "Sync mask of",
-            "Current Value",
+    return (
+        body.startswith(
+            (
+                "at 0x",
+                "by thread (",
+                "Address 0x",
+                "Access at 0x",
+                "Access to 0x",
+                "and is ",
+                "and Write access at",
+                "and Read access at",
+                "Saved host backtrace",
+                "Host Frame:",
+                "Device Frame:",
+                "Uninitialized access ",
+                "during ",
+                "Sync mask of",
+                "Current Value",
+            )
         )
-    ) or (" Thread (" in body[:16] and _SIDE.match(body) is not None)
+        or (" Thread (" in body[:16] and _SIDE.match(body) is not None)
+        or _PLACE.match(body) is not None
+    )

@@ -26,6 +26,8 @@ _OFFSET_FIRST = re.compile(r"(0x[0-9a-fA-F]+)(?: in (.*))?$")
 _OFFSET_LAST = re.compile(r"(.*\S)\s?[+:](-?0x[0-9a-fA-F]+)(?: in (.*))?$")
 _FILE_LINE_FUNCTION = re.compile(r"((?:[A-Za-z]:[\\/])?(?:(?!::).)+?):(\d+):(?!:)(.*)$")
 _FILE_LINE = re.compile(r"(.*\S):(\d+)$")
+_FILE_LINE_ONLY = re.compile(r"((?:[A-Za-z]:[\\/])?[^:]+):(\d+)(?: in (\S.*))?$")
+_AT_LINE = re.compile(r"(.*\S) at line (\d+)$")
 _BRACKET = re.compile(r"\s*\[(0x[0-9a-fA-F]+)\](?: in ?(.*))?$")
 _ABSOLUTE = re.compile(r" in (?=/|[A-Za-z]:[\\/])")
 
@@ -92,6 +94,13 @@ def parse_location(text: str) -> CodeLocation:
     if found is not None:
         return found
     function, file, line = _function_in_file(text)
+    if not file:
+        match = _FILE_LINE_ONLY.match(text)
+        if match is not None and _looks_like_file(match[1]):
+            return CodeLocation(match[3] or "", match[1], int(match[2]))
+        match = _AT_LINE.match(text)
+        if match is not None:
+            return CodeLocation(match[1], "", int(match[2]))
     return CodeLocation(function, file, line)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_SUMMARY = re.compile(r"(?:(?P<what>[A-Z]+) )?SUMMARY\s*:\s*(?P<rest>.*)$")
+_SUMMARY = re.compile(
+    r"(?:(?P<what>[A-Z]+) )?SUMMARY\s*:\s*(?P<rest>.*)$|(?P<more>\([\d,]+ errors?, [\d,]+ warnings?\))$"
+)
 _COUNT = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) +(\w+)")
 _NOT_PRINTED = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) (?:errors?|hazards?|records?) (?:were|was) not printed")
 _SKIPPED = re.compile(r"(?<![\d,])(\d[\d,]{0,30}) (?:errors?|hazards?|records?) (?:were|was) skipped")
@@ -48,7 +50,7 @@ def read_summary(body: str, into: dict[str, int]) -> tuple[str, bool]:
     match = _SUMMARY.match(body)
     if match is None:
         return "", False
-    rest = match["rest"][:_LONGEST]
+    rest = (match["rest"] or match["more"] or "")[:_LONGEST]
     for pattern, name in ((_NOT_PRINTED, "not_printed"), (_SKIPPED, "skipped")):
         partial = pattern.search(rest)
         if partial is not None:

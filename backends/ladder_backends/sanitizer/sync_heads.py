@@ -14,7 +14,7 @@ _HAZARD = re.compile(
     r"(?P<level>\(Warp Level Programming\)\s*)?Potential (?P<type>RAW|WAR|WAW) hazard detected(?P<rest>.*)$"
 )
 _HAZARD_SPACE = re.compile(r" at (?:__(\w+)__|(\w+) address)")
-_RACE = re.compile(r"Race reported between (?P<access>\w+) access at (?P<where>.*)$")
+_RACE = re.compile(r"Race reported between (?P<access>\w+) access at(?: (?P<where>.*))?$")
 _THREADS = re.compile(
     r"(?P<what>.*?) called by threads starting at \((?P<thread>[^)]*)\) in block \((?P<block>[^)]*)\)"
     r"(?P<rest>.*)$"
@@ -100,7 +100,7 @@ def first_place(body: str) -> tuple[str, CodeLocation, str]:
     match = _RACE.search(body)
     if match is None:
         return "", CodeLocation(), ""
-    where = match["where"]
+    where = match["where"] or ""
     second = re.search(r" and (?=\w+ access at )", where)
     if second is None:
         return match["access"], parse_location(where), ""

@@ -36,6 +36,9 @@ _BANNER = re.compile(rf"(?P<prefix>.*?) *\b(?:{'|'.join(_BANNERS)}) *$")
 _TAG = re.compile(
     r"\s*(?:\[\d+,\d+\]<std(?:out|err)>:|\[(?:rank|default|\w*:)?\d+\]:?|\d{1,6}:|[\w.-]+: *\[?\d+\]?:)\s*$"
 )
+_QUOTED = re.compile(r"\s*(?:[\w./@-]{1,80}\s*)?[|>#*;]+\s*$")
+_NUMBERED = re.compile(r"\d{1,9}[:-]$")
+_COLOUR = re.compile(rb"\x1b\[[0-9;]{0,40}[mK]")
 _TIME = re.compile(r"[\s\[]*\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,:+Z-]*\]?\s*$")
 
 
@@ -128,6 +131,9 @@ class TextReportReader:
 
     def _read(self, raw: bytes) -> None:
         """Read whole lines."""
+        if b"\x1b[" in raw:
+            # Colours of a log viewer; of no other sequence is anything known.
+            raw = _COLOUR.sub(b"", raw)
         if raw.translate(None, _PLAIN):
             text = raw.replace(b"\r\n", b"\n").decode("utf-8", "backslashreplace")
             text = clean(text.rstrip("\r"))
@@ -175,7 +181,7 @@ class TextReportReader:
                 self._program(line)
             return
         left, body = line[:at], line[at + len(prefix) :]
-        if not left.strip() or _TIME.match(left):
+        if not left.strip() or _TIME.match(left) or _QUOTED.match(left) or _NUMBERED.match(left):
             self._tool_line(self._main, line[at:], body)
         elif _TAG.match(left):
             self._tool_line(self._tagged_stream(left), line[at:], body)
