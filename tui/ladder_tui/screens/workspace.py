@@ -142,7 +142,7 @@ class Workspace(Commands, Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Build what was not built under another screen."""
-        if not self.area.is_attached and not self.starts_covered:
+        if self.is_attached and not self.area.is_attached and not self.starts_covered:
             self.mount(*self._parts)
         if not self.panes:
             self.arrange_panes()
