@@ -74,7 +74,7 @@ def sms_of(results: Mapping[str, Value], device: int) -> tuple[Sm, ...]:
 def sm_warps_of(results: Mapping[str, Value], device: int, sm: int, kernels: Sequence[Kernel]) -> tuple[Warp, ...]:
     """The answer to `-cuda-info-warps device D sm S`: warps of whatever kernels and blocks are there."""
     extents = {kernel.number: kernel.block_dim for kernel in kernels}
-    warps = []
+    warps: list[Warp] = []
     for row in table_rows(results):
         number, block, first = (
             number_of(row.get("warp")),

@@ -12,6 +12,7 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.build_state import BuildState
 from ladder_backends.session.control_state import ControlState
+from ladder_backends.session.grid_state import HardwareState, LinesOfLanes
 from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.log_lines import LogLines
 from ladder_backends.session.machine_state import MachineState
@@ -69,6 +70,8 @@ class DebugState:
         place: Source place of the selected frame, or None.
         entry: Where the program begins: what to show of a program that does not stand anywhere.
         threads: The threads of the target, as far as anyone looked at them.
+        hardware: Devices, SMs and the warps of one, as far as anyone looked at them.
+        lane_lines: Where the lanes beside the focused one stand, where that was asked for.
         disassembly: Instructions around the selected frame's program counter, when asked for.
         values: Watched expressions, and which values are open and how they are written.
         machine: Registers, memory, signals and libraries, as far as anyone looked at them.
@@ -111,6 +114,8 @@ class DebugState:
     entry: Place | None = None
     breakpoints: tuple[BreakpointBinding, ...] = ()
     grid: Grid = field(default_factory=Grid)
+    hardware: HardwareState = field(default_factory=HardwareState)
+    lane_lines: LinesOfLanes = field(default_factory=LinesOfLanes)
     threads: ThreadList = field(default_factory=ThreadList)
     disassembly: tuple[Instruction, ...] = ()
     values: ValueTrees = field(default_factory=ValueTrees)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.session.code_window import CodeWindow
+from ladder_backends.session.device_view import DeviceView
 from ladder_backends.session.libraries import LibraryList
 from ladder_backends.session.memory import MemoryReading
 from ladder_backends.session.registers import RegisterReading
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Machine:
-    """Registers, memory, machine code, signals and libraries of a session.
+    """Registers, memory, machine code, signals, libraries and devices of a session.
 
     Attributes:
         stop: Number of the last stop.
@@ -32,9 +33,11 @@ class Machine:
         self.code = CodeWindow(session)
         self.signals = SignalTable(session)
         self.libraries = LibraryList(session)
+        self.device = DeviceView(session)
 
     def take(self, event: Event) -> None:
         """Note what an event makes of what was read."""
+        self.device.take(event)
         if isinstance(event, TargetStopped):
             self.stop += 1
             self.memory.stopped()
@@ -48,6 +51,7 @@ class Machine:
         self.memory.forget()
         self.code.forget()
         self.signals.forget()
+        self.device.forget()
 
     def read_only(self) -> str:
         """Why nothing can be written now; empty where it can."""

@@ -1,0 +1,235 @@
+"""The hardware below a session, and the lines of the lanes beside the focused one: asked for while they are seen.
+
+Each question has a filter, so that its answer is bounded by an SM or a block, and the engine's usual deadline. A
+question that belongs to an earlier stop or an earlier wish is dropped when its answer comes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from ladder_backends.errors import LadderError
+from ladder_backends.model.events import (
+    EngineExited,
+    Event,
+    FocusChanged,
+    TargetExited,
+    TargetRunning,
+    TargetStopped,
+)
+from ladder_backends.model.grid import LANES, LaneState, delinear, linear, volume
+from ladder_backends.session.grid_state import LinesOfLanes
+from ladder_backends.session.state import Change, Run
+from ladder_backends.session.why_none import why_none
+
+if TYPE_CHECKING:
+    from ladder_backends.model.focus import Dim3
+    from ladder_backends.model.frame import Place
+    from ladder_backends.model.grid import Lane, ThreadRun, Warp
+    from ladder_backends.session.debug_session import DebugSession
+
+MOST_RUNS = 1_024
+"""Runs of threads that are taken: a block has at most so many threads."""
+
+_NOT_KEPT = "this engine tells nothing of the hardware"
+
+_Answer = TypeVar("_Answer")
+
+
+class DeviceView:
+    """Reads hardware and lines of lanes into a session's state, one level at a time.
+
+    Attributes:
+        stop: Number of the last stop or run.
+    """
+
+    def __init__(self, session: DebugSession) -> None:
+        self._session = session
+        self.stop = 0
+        self._seen: tuple[object, ...] = ()
+        self._lines_for: tuple[object, ...] = ()
+
+    def take(self, event: Event) -> None:
+        """What was read is of the moment before the target ran."""
+        if isinstance(event, TargetRunning | TargetStopped | TargetExited | EngineExited):
+            self.stop += 1
+            self._forget_lines()
+            if not isinstance(event, TargetStopped):
+                self.forget()
+        elif isinstance(event, FocusChanged):
+            self._forget_lines()
+
+    def forget(self) -> None:
+        """The device runs, or there is none any more; which device and SM were looked at is kept."""
+        state = self._session.state.hardware
+        state.devices, state.sms, state.warps, state.note, state.asked = (), (), (), "", ""
+        self._seen = ()
+
+    def _forget_lines(self) -> None:
+        self._lines_for = ()
+        self._session.state.lane_lines = LinesOfLanes()
+
+    # -- hardware
+
+    @property
+    def stands(self) -> bool:
+        """The device can be asked."""
+        return self._session.state.run in (Run.STOPPED, Run.DUMP)
+
+    async def look(self, device: int | None = None, sm: int | None = None) -> None:
+        """Read devices, the SMs of one, and the warps of one SM; what is known of this stop is not asked again.
+
+        Args:
+            device: Which; by default the one looked at last, else the focused one, else the first.
+            sm: Which; by default the one looked at last, else the focused one, else the first that is used.
+        """
+        session, state = self._session, self._session.state.hardware
+        facet = session.debugger.device_map
+        if not self.stands:
+            return
+        if facet is None:
+            state.note = _NOT_KEPT
+            session.tell(Change.GRID)
+            return
+        seen = (self.stop, device, sm, state.device, state.sm)
+        if seen == self._seen:
+            return
+        self._seen = seen
+        focus = session.state.focus
+        if not state.devices:
+            devices = await self._ask("devices", facet.devices)
+            if devices is None:
+                return
+            state.devices = tuple(devices)
+        numbers = [each.number for each in state.devices]
+        wanted = _first_of(numbers, device, state.device, focus.index("device") if focus else None)
+        if wanted is None:
+            state.note = "no device"
+            session.tell(Change.GRID)
+            return
+        if wanted != state.device or not state.sms:
+            number = wanted
+            if wanted != state.device:
+                state.sm = None
+            state.device, state.sms, state.warps = wanted, (), ()
+            sms = await self._ask(f"SMs of device {wanted}", lambda: facet.sms(number))
+            if sms is None or state.device != wanted:
+                return
+            state.sms = tuple(sms)
+        here = focus.index("sm") if focus is not None and focus.index("device") == wanted else None
+        used = [each.number for each in state.sms]
+        chosen = sm if sm is not None else _first_of(used, state.sm, here)
+        if chosen is not None and (chosen != state.sm or not state.warps):
+            on, at = wanted, chosen
+            state.sm, state.warps = chosen, ()
+            warps = await self._ask(f"warps of SM {chosen}", lambda: facet.warps_on(on, at)) if at in used else ()
+            if warps is None or (state.device, state.sm) != (on, at):
+                # Another SM was wished for meanwhile.
+                return
+            state.warps = tuple(warps)
+        self._seen = (self.stop, device, sm, state.device, state.sm)
+        session.tell(Change.GRID)
+
+    async def _ask(
+        self, what: str, question: Callable[[], Awaitable[Sequence[_Answer]]]
+    ) -> Sequence[_Answer] | None:
+        """An answer that is still wanted when it comes; else None, with a note where it was refused."""
+        session, state, stop = self._session, self._session.state.hardware, self.stop
+        state.asked, state.at = what, time.monotonic()
+        try:
+            answer = await question()
+        except LadderError as error:
+            if stop == self.stop:
+                state.asked, state.note = "", why_none(error)
+                session.tell(Change.GRID)
+            return None
+        if stop != self.stop:
+            return None
+        state.asked, state.note, state.at = "", "", time.monotonic()
+        return answer
+
+    # -- lines of lanes
+
+    async def look_lines(self) -> None:
+        """Read where the other lanes of the focused block stand; once for each stop and block."""
+        session = self._session
+        state = session.state
+        focus = state.focus
+        block = focus.dim3("block") if focus is not None else None
+        if not self.stands or block is None or focus is None:
+            return
+        wanted = (self.stop, focus.index("kernel"), block)
+        if wanted == self._lines_for:
+            return
+        self._lines_for = wanted
+        try:
+            runs = tuple(await session.debugger.threads_held(block))[:MOST_RUNS]
+        except LadderError:
+            # A recording need not hold it: nothing is told then of lanes beside the focused one.
+            return
+        if wanted != self._lines_for or not self.stands:
+            return
+        state.lane_lines = LinesOfLanes(wanted[1], block, runs, lines_of(runs))
+        session.tell(Change.GRID | Change.SOURCE)
+
+
+def lines_of(runs: Sequence[ThreadRun]) -> tuple[tuple[Place, int], ...]:
+    """How many lanes stand in each place, most first."""
+    counts: Counter[Place] = Counter()
+    for run in runs:
+        if run.place is not None:
+            counts[run.place] += run.count
+    return tuple(counts.most_common())
+
+
+def with_places(
+    warps: Sequence[Warp], told: LinesOfLanes, kernel: int | None, block: Dim3 | None, block_dim: Dim3
+) -> tuple[Warp, ...]:
+    """Warps of a block, their lanes with the place and program counter that were told of their threads.
+
+    Args:
+        warps: Of the block.
+        told: Lines that were told, of this block or another one.
+        kernel: Number of the block's kernel.
+        block: The block.
+        block_dim: Threads of a block in each direction.
+    """
+    threads = volume(block_dim)
+    if told.block != block or told.kernel not in (kernel, None) or not told.runs or not 0 < threads <= MOST_RUNS:
+        return tuple(warps)
+    by_thread: list[ThreadRun | None] = [None] * threads
+    for run in told.runs:
+        first, last = linear(run.first, block_dim), linear(run.last, block_dim)
+        # Where the count is another one, which threads are meant is not said.
+        if last - first + 1 == run.count and 0 <= first <= last < threads:
+            by_thread[first : last + 1] = [run] * run.count
+    return tuple(
+        replace(
+            warp,
+            lanes=tuple(
+                _placed(lane, warp.index * LANES + lane.number, by_thread, block_dim) for lane in warp.lanes
+            ),
+        )
+        for warp in warps
+    )
+
+
+def _placed(lane: Lane, number: int, by_thread: Sequence[ThreadRun | None], block_dim: Dim3) -> Lane:
+    run = by_thread[number] if 0 <= number < len(by_thread) else None
+    if run is None or lane.state in (LaneState.ABSENT, LaneState.EXITED):
+        return lane
+    if lane.pc and run.pc and lane.pc != run.pc:
+        return lane
+    return replace(lane, pc=lane.pc or run.pc, place=run.place, thread=lane.thread or delinear(number, block_dim))
+
+
+def _first_of(present: Sequence[int], *wished: int | None) -> int | None:
+    """The first wish that is present, else the first that is present, else None."""
+    for wish in wished:
+        if wish is not None and wish in present:
+            return wish
+    return present[0] if present else None
