@@ -139,3 +139,33 @@ async def test_progress_is_in_the_title(show: Any, gpu_dump: Any, shots: Any, si
     )
     async with show(gpu_dump, size) as view:
         shots.text(view.app, f"progress-{size[0]}x{size[1]}")
+
+
+async def test_a_run_is_told_of_on_other_rungs_and_kept_from_ending_unasked(
+    show: Any, stand_in: Any, greeter: Path
+) -> None:
+    from ladder_backends.sanitizer.plan import Plan
+
+    stand_in(memcheck={"log": LOGS / "memcheck-oob.log", "hangs": True})
+    ladder = Ladder()
+    async with show(ladder) as view:
+        await ladder.sanitizer.start(Plan(greeter))
+        await until(ladder, lambda: ladder.sanitizer.state.found == 24)
+        await view.settle()
+        await view.press("1")
+        assert "· 24 found" in view.text().splitlines()[-1]
+        await view.press("q")
+        assert "Leave? the sanitizer's memcheck" in view.text()
+        await view.press("n")
+        assert ladder.sanitizer.state.active
+        await view.press("2", "w", "f", "h")
+        await until(ladder, lambda: ladder.sanitizer.state.phase is RunPhase.ENDED)
+        await view.settle()
+        assert ladder.state.notice is not None
+        assert ladder.state.notice.text.startswith("memcheck: 24 found, stopped")
+
+
+async def test_keys_that_need_a_run_say_so_without_one(show: Any, stand_in: Any, gpu_dump: Any) -> None:
+    async with show(gpu_dump) as view:
+        await view.press("w", "f", "h")
+        assert "no run of the sanitizer goes on" in view.text()

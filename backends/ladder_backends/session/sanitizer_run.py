@@ -270,9 +270,9 @@ class SanitizerRuns:
         }
         if self._dumps:
             await self._take_dump(next(iter(self._dumps.values())))
-        for end in report.ends:
-            if end.end not in (End.FOUND, End.CLEAN):
-                self._ladder.notice(end.line, "warning")
+        well = all(end.end in (End.FOUND, End.CLEAN) for end in report.ends)
+        lines = "; ".join(end.line for end in report.ends)
+        self._ladder.notice(f"{lines} · {state.seconds:.0f} s", "information" if well else "warning")
 
     async def _run_tool(
         self, plan: Plan, command: ToolCommand, folder: RunFolder, report: RunReport, begun: asyncio.Event

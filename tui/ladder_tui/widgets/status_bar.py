@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
+from ladder_backends.rungs import rung_named
 from ladder_backends.session.seats import seat_title
 from ladder_backends.session.state import Run
 from ladder_tui.actions import ACTIONS, Action, Need, key_label, why_not
@@ -90,7 +91,7 @@ class StatusBar(LineView, can_focus=False):
             cells += self._focus(debug)
             cells += self._cost(debug)
         pending = self._pending(session.pending()) if session is not None else []
-        cells += pending
+        cells += pending + self._elsewhere_runs()
         if answer := self.how_to_answer():
             cells += [
                 _SEPARATOR,
@@ -196,6 +197,17 @@ class StatusBar(LineView, can_focus=False):
         if seconds is None or debug.run not in _STANDING or self.size.width < _NARROW:
             return []
         return [_SEPARATOR, Cell(f"{word}{seconds * 1000:.{1 if seconds < 0.01 else 0}f} ms", "muted")]
+
+    def _elsewhere_runs(self) -> list[Cell]:
+        """The run of the sanitizer, on the rungs that do not show it."""
+        run = self.ladder.state.sanitizer
+        if not run.active or rung_named(self.ladder.state.rung).findings:
+            return []
+        found = f" · {run.found:,} found" if run.found else ""
+        return [
+            _SEPARATOR,
+            Cell(f"{run.tool or 'sanitizer'} {max(0.0, self.clock() - run.begun):.0f} s{found}", "warn"),
+        ]
 
     def _pending(self, pending: Sequence[tuple[str, float]]) -> list[Cell]:
         waiting = [(text, age) for text, age in pending if age >= PENDING_AFTER]
