@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import ladder_demos
+
 PROGRAMS = Path(__file__).parent / "programs"
 TOOLS = ("nvidia-smi", "nvcc", "compute-sanitizer", "cuda-gdb")
 
@@ -86,3 +88,23 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Sanitiz
         return runs[key]
 
     return run
+
+
+CUDA_PROGRAMS = Path(ladder_demos.__file__).parent / "programs" / "cuda"
+
+
+@pytest.fixture(scope="session")
+def cuda_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a demo's program, once for each combination of flags."""
+    built: dict[tuple[str, ...], Path] = {}
+
+    def build(name: str, *flags: str) -> Path:
+        flags = flags or ("-g", "-G")
+        if (name, *flags) not in built:
+            program = tmp_path_factory.mktemp(name) / name
+            command = ["nvcc", *flags, "-arch=native", "-o", program, CUDA_PROGRAMS / f"{name}.cu"]
+            subprocess.run(command, check=True, timeout=240)
+            built[(name, *flags)] = program
+        return built[(name, *flags)]
+
+    return build

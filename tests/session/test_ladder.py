@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.case import Opened, open_files
-from ladder_backends.debugger import CoreTarget, GpuDumpTarget, LaunchTarget, StepKind
+from ladder_backends.debugger import AttachTarget, CoreTarget, GpuDumpTarget, LaunchTarget, StepKind
 from ladder_backends.errors import LadderError, RecordingInvalid, TargetInvalid
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.recording import read_recording
+from ladder_backends.session import device_here
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.recorded_target import recorded_target
 from ladder_backends.session.state import Change, Run
@@ -290,7 +291,19 @@ async def test_a_dump_of_another_program_is_refused_at_every_jump(ladder, cuda_g
         assert "did not make" in outcome.reason
 
 
-def test_the_file_decides_what_a_target_is(compiled, tmp_path, vector_add: Opened, gdb) -> None:
+def test_kernels_are_debugged_where_there_is_a_gpu(
+    cuda_gdb: Path, compiled, tmp_path, vector_add: Opened, monkeypatch
+) -> None:
+    (tmp_path / "nvidia0").write_text("")
+    monkeypatch.setattr(device_here, "_DEVICES", (str(tmp_path / "nvidia[0-9]*"),))
+    assert vector_add.executable is not None
+    chosen = choose_debugger(LaunchTarget(vector_add.executable))
+    assert (chosen.debugger, chosen.notice) == ("cuda-gdb", "")
+    assert choose_debugger(LaunchTarget(compiled("steps"))).debugger == "gdb"
+    assert choose_debugger(AttachTarget(os.getppid())).debugger == "gdb"
+
+
+def test_the_file_decides_what_a_target_is(compiled, tmp_path, vector_add: Opened, gdb, monkeypatch) -> None:
     assert vector_add.dump is not None
     assert vector_add.executable is not None
     packed = open_files([CASE]).dump
@@ -298,6 +311,7 @@ def test_the_file_decides_what_a_target_is(compiled, tmp_path, vector_add: Opene
     assert choose_debugger(CoreTarget(packed)).debugger == "cuda-gdb"
     plain = choose_debugger(LaunchTarget(compiled("steps")))
     assert (plain.debugger, plain.notice) == ("gdb", "")
+    monkeypatch.setattr(device_here, "_DEVICES", ())
     kernels = choose_debugger(LaunchTarget(vector_add.executable))
     assert kernels.debugger == "gdb"
     assert "CUDA kernels" in kernels.notice

@@ -366,6 +366,11 @@ class CudaGdbDebugger(GdbDebugger):
 
     # -- focus
 
+    @property
+    def lane_left(self) -> Focus | None:
+        """The lane that a visit to a thread of the host has left."""
+        return self.standing.left
+
     def _show_facets(self) -> None:
         """Put those facets on the debugger that answer where it stands."""
         lane = self.standing.on_device or not self.standing.live

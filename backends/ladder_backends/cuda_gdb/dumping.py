@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 from ladder_backends.debugger.facets import GpuDumps
@@ -17,13 +18,13 @@ WRITE_DEADLINE = 600.0
 _HELP = "help generate-core-file"
 _OPTION, _LIGHT = "--cuda-core-file", "--cuda-lightweight"
 _TOO_OLD = (
-    "run the program without a debugger, with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1, and write to its pipe; or use a"
-    " newer cuda-gdb"
+    "run the program without a debugger, with CUDA_ENABLE_USER_TRIGGERED_COREDUMP=1, and write to its pipe; or use"
+    " a newer cuda-gdb"
 )
 
 
 class CudaGpuDumps(GpuDumps):
-    """`generate-core-file --no-cpu --cuda-core-file FILE`: without the first, all of the host's memory comes too."""
+    """`generate-core-file --no-cpu --cuda-core-file FILE`; without the first, the whole host comes too."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -31,21 +32,21 @@ class CudaGpuDumps(GpuDumps):
 
     async def write(self, path: Path, *, lightweight: bool = False) -> None:
         """Have the engine write a dump."""
-        shown = clean_line(path.name)
-        if await asyncio.to_thread(path.exists):
+        shown, full = clean_line(path.name), await asyncio.to_thread(os.path.abspath, path)
+        if await asyncio.to_thread(os.path.exists, full):
             raise _refused(f"{shown} is there already", "name another file")
-        if not await asyncio.to_thread(path.absolute().parent.is_dir):
-            raise _refused(f"there is no folder {clean_line(str(path.parent))}", "name another folder")
-        if any(character.isspace() for character in str(path.absolute())):
+        if not await asyncio.to_thread(os.path.isdir, os.path.dirname(full)):
+            raise _refused(f"there is no folder {clean_line(os.path.dirname(full))}", "name another folder")
+        if any(character.isspace() for character in full):
             raise _refused("cuda-gdb takes no blanks in the name of a dump", "name another file or folder")
         if self._help is None:
             self._help = await self._engine.cli_text(_HELP)
         if _OPTION not in self._help:
             raise _refused("this cuda-gdb cannot dump a living GPU", _TOO_OLD)
         light = f" {_LIGHT}" if lightweight and _LIGHT in self._help else ""
-        ask = f"generate-core-file --no-cpu{light} {_OPTION} {path.absolute()}"
+        ask = f"generate-core-file --no-cpu{light} {_OPTION} {full}"
         await self._engine.command(f"-interpreter-exec console {mi_string(ask)}", deadline=WRITE_DEADLINE)
-        if not await asyncio.to_thread(path.exists):
+        if not await asyncio.to_thread(os.path.exists, full):
             raise _refused(f"cuda-gdb has written no {shown}", "the console shows what it said")
 
 

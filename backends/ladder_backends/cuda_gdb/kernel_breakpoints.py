@@ -1,8 +1,9 @@
 """Breakpoints in kernels: what the engine takes only once a kernel's module is loaded waits for that.
 
-Before, a condition that speaks of `blockIdx` or `threadIdx` is refused (`No symbol "threadIdx" in current context.`,
-with `^done` and no breakpoint in it), and a plain breakpoint is bound to the host's stub of the kernel, switched off.
-So the place is set without the condition, switched off, and both are said at the first stop in a kernel.
+Before, a condition that speaks of `blockIdx` or `threadIdx` is refused (`No symbol "threadIdx" in current
+context.`, with `^done` and no breakpoint in it), and a plain breakpoint is bound to the host's stub of the kernel,
+switched off. So the place is set without the condition, switched off, and both are said at the first stop in a
+kernel.
 """
 
 from __future__ import annotations

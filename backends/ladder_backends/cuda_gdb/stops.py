@@ -1,4 +1,4 @@
-"""Stops of a program on a GPU, as their records tell: exceptions, launches, attached kernels, failed driver calls."""
+"""Stops of a program on a GPU, as their records tell: exceptions, launches, attaches, failed driver calls."""
 
 from __future__ import annotations
 

@@ -158,6 +158,11 @@ class Debugger(abc.ABC):
     gpu_dumps: GpuDumps | None = None
     device_map: DeviceMap | None = None
 
+    @property
+    def lane_left(self) -> Focus | None:
+        """The lane of a GPU that a visit to a thread of the host has left, as long as it can be returned to."""
+        return None
+
     @classmethod
     @abc.abstractmethod
     def probe(cls) -> Probe:

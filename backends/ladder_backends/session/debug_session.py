@@ -22,6 +22,7 @@ from ladder_backends.model.variable import Variable
 from ladder_backends.session.answers import frame_at
 from ladder_backends.session.breakpoint_acts import BreakpointActs
 from ladder_backends.session.breakpoints import Breakpoints
+from ladder_backends.session.device import SessionDevice
 from ladder_backends.session.follower import Follower
 from ladder_backends.session.ledger import Ledger
 from ladder_backends.session.machine import Machine
@@ -74,6 +75,7 @@ class DebugSession(BreakpointActs):
         self.rebuild.read_unasked = self._rebind
         self.ledger = Ledger(self)
         self.control = RunControl(self)
+        self.device = SessionDevice(self)
         self._typed_ahead = TypedAhead(self.state, self.tell, self.notice)
         self._queued: tuple[StepKind, str] | None = None
         self._accepting = 0
@@ -162,6 +164,7 @@ class DebugSession(BreakpointActs):
         if state.provenance is Provenance.ENGINE:
             self.values.opened(target)
         await self.control.opened(target)
+        await self.device.opened()
         if state.run is Run.STARTING and isinstance(target, GpuDumpTarget | CoreTarget):
             state.run = Run.DUMP
         self._notifier.tell(Change.RUN | Change.FOCUS)
@@ -235,6 +238,7 @@ class DebugSession(BreakpointActs):
         self.values.take(event)
         self.rebuild.take(event)
         self.control.take(event)
+        self.device.take(event)
         self.python.take(event)
         self._follower.take(event)
         self._breakpoints.take(event, self.debugger)
@@ -412,6 +416,7 @@ class DebugSession(BreakpointActs):
         """Note a focus that was reached, beside the one that was asked for."""
         state = self.state
         state.asked, state.focus = asked, reached
+        self.device.visited(self.debugger.lane_left)
         if not reason and asked is not None and reached is not None and not reached.satisfies(asked):
             reason = f"asked for {asked.describe()}, standing in {reached.describe(*asked)}"
         state.reason, state.alternatives = reason, ()

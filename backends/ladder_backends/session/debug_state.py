@@ -12,6 +12,7 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow
 from ladder_backends.session.build_state import BuildState
 from ladder_backends.session.control_state import ControlState
+from ladder_backends.session.device_state import DeviceState
 from ladder_backends.session.grid_state import HardwareState, LinesOfLanes
 from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.log_lines import LogLines
@@ -88,6 +89,7 @@ class DebugState:
         build: The program's file and what became of it.
         ledger: What the engine is given otherwise than it would be without the console.
         control: How it is started, and which way it runs.
+        device: What was chosen for its GPU.
         logged: What log points wrote.
         notice: The last line for the user.
         notices: The lines before it, newest last, bounded.
@@ -133,6 +135,7 @@ class DebugState:
     build: BuildState = field(default_factory=BuildState)
     ledger: LedgerState = field(default_factory=LedgerState)
     control: ControlState = field(default_factory=ControlState)
+    device: DeviceState = field(default_factory=DeviceState)
     logged: LogLines = field(default_factory=LogLines)
     notice: Notice | None = None
     notices: deque[Notice] = field(default_factory=lambda: deque(maxlen=200))

@@ -13,6 +13,7 @@ from ladder_backends.errors import TargetInvalid
 from ladder_backends.gdb.process_check import check_process
 from ladder_backends.images import ElfImage, ElfInvalid, carries_device_code
 from ladder_backends.rungs import device_rung, dump_rung, host_rung
+from ladder_backends.session.device_here import live_device_rung, uses_gpu
 from ladder_backends.text import clean_line
 
 _HIP_SECTIONS = frozenset({".hip_fatbin", ".hipFatBinSegment"})
@@ -44,6 +45,8 @@ def choose_debugger(target: Target) -> Choice:
     if isinstance(target, AttachTarget):
         # Before a session gives way to one that could not begin.
         check_process(target.pid)
+        if uses_gpu(target.pid) and (device := live_device_rung()) is not None:
+            return Choice(device.debugger, target)
         notice = _device_notice(Path(f"/proc/{target.pid}/exe"))
         return Choice(host_rung().debugger, target, notice)
     file = target.core if isinstance(target, CoreTarget) else target.dump
@@ -73,6 +76,8 @@ def _choose_for_program(target: LaunchTarget) -> Choice:
         if found is not None:
             program = Path(found)
             target = replace(target, program=program)
+    if os.path.isfile(program) and carries_device_code(program) and (device := live_device_rung()) is not None:
+        return Choice(device.debugger, target)
     return Choice(host_rung().debugger, target, _device_notice(program))
 
 
