@@ -190,6 +190,25 @@ async def test_one_that_is_killed_while_it_stands_is_told_without_any_key(
     assert (told.state.run, told.state.run_detail) == (Run.EXITED, "ended from outside")
 
 
+async def test_one_that_ends_in_a_step_is_not_taken_for_one_that_was_ended(told, start, compiled) -> None:
+    await start(compiled("nested"), "nested.c:23")
+    facet = told.session.debugger.process
+    assert facet is not None
+    mourned: list[bool] = []
+
+    async def watch() -> None:
+        while told.state.run is not Run.EXITED:
+            mourned.append(await facet.mourn())
+
+    watching = asyncio.ensure_future(watch())
+    for _ in range(12):
+        if told.state.run is Run.STOPPED:
+            await told.go(StepKind.NEXT)
+    await watching
+    assert told.state.run_detail == "exited normally"
+    assert not any(mourned)
+
+
 async def test_a_program_that_ends_in_a_step_and_one_killed_from_outside(told, start, compiled) -> None:
     await start(compiled("nested"), "nested.c:23")
     for _ in range(12):

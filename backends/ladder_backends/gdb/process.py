@@ -137,7 +137,8 @@ class GdbProcess(Process):
     async def mourn(self) -> bool:
         """`kill` for processes that are gone or zombies: gdb does not look by itself at one that stands."""
         dead = [name for name, pid in self.pids.items() if not _lives(pid)]
-        if not dead or not await self._is_native():
+        # One that is let run, or was, ends by itself: the engine tells how, if nobody takes it away before.
+        if not dead or self._runs() or not await self._is_native() or self._runs():
             return False
         self._events.processes.ending = "ended from outside"
         try:
@@ -145,6 +146,10 @@ class GdbProcess(Process):
         finally:
             self._events.processes.ending = ""
         return True
+
+    def _runs(self) -> bool:
+        """The target runs, or was told to."""
+        return self._events.running or any(text.startswith("-exec-") for text, _ in self._engine.pending())
 
     async def _is_native(self) -> bool:
         """Whether process ids are those of this machine, told by the connection of each inferior."""
