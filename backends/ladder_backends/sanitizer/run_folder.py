@@ -29,7 +29,9 @@ from ladder_backends.errors import TargetInvalid
 from ladder_backends.paths import state_dir
 from ladder_backends.sanitizer.command_line import ToolCommand
 from ladder_backends.sanitizer.ending import RunEnd
+from ladder_backends.sanitizer.installed import TOOLS
 from ladder_backends.sanitizer.plan import Plan
+from ladder_backends.sanitizer.presets import SWITCHES
 from ladder_backends.text import clean_line
 from ladder_backends.whole_file import writing_whole
 
@@ -40,6 +42,17 @@ KEPT = 20
 """Runs that are kept in the state folder; a run saved in a folder of the user's is never taken away."""
 
 _PATHS = ("program", "directory", "stdin", "suppressions")
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("directory", "stdin", "suppressions"), (str, type(None))),
+    **dict.fromkeys(("arguments", "tools", "switches", "kernels", "extra"), (list,)),
+    **dict.fromkeys(("launch_skip", "launch_count", "padding", "print_limit"), (int,)),
+    **dict.fromkeys(("error_exitcode", "launch_timeout"), (int, type(None))),
+    "environment": (dict,),
+    "leaks": (bool,),
+    "timeout": (int, float, type(None)),
+}
+"""What a value of a kept plan may be; a text where nothing is said."""
+
 _NAME = 40
 _LARGEST = 4 << 20
 
@@ -158,19 +171,27 @@ def read_plan(folder: Path) -> Plan | None:
         return None
 
 
-def _plan(document: Mapping[str, Any]) -> Plan:
-    from ladder_backends.sanitizer.presets import SWITCHES
-
-    known = {field.name for field in fields(Plan)}
-    values = {name: value for name, value in document.items() if name in known}
-    for name, value in values.items():
-        if name in _PATHS and value is not None:
-            values[name] = Path(str(value))
-        elif isinstance(value, list):
+def _plan(document: object) -> Plan:
+    if not isinstance(document, dict):
+        raise ValueError("no plan")
+    values: dict[str, Any] = {}
+    for field in fields(Plan):
+        if field.name not in document:
+            continue
+        value = document[field.name]
+        kinds = _KINDS.get(field.name, (str,))
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise ValueError(field.name)
+        if isinstance(value, list):
             if not all(isinstance(one, str) for one in value):
-                raise ValueError(name)
-            values[name] = tuple(value)
+                raise ValueError(field.name)
+            value = tuple(value)
+        if isinstance(value, dict) and not all(isinstance(one, str | None) for one in value.values()):
+            raise ValueError(field.name)
+        values[field.name] = Path(value) if field.name in _PATHS and value is not None else value
     values["switches"] = frozenset(values.get("switches", ())) & SWITCHES.keys()
+    if not set(values.get("tools", ())) <= set(TOOLS):
+        raise ValueError("tools")
     return Plan(**values)
 
 
