@@ -245,3 +245,45 @@ def test_lanes_of_a_large_bug_are_counted_in_parts_by_the_row_that_shows_them() 
     assert rows[1].text().startswith("    blocks 0–195  █")
     assert not rows.insets.counting
     assert rows[0].end[-1].text == "50,000 lanes of 196 blocks"
+
+
+@pytest.mark.parametrize("query", ["(1,0,0)", "kind:oob", "block:1", "-block:0", "nothing"])
+def test_a_filter_finds_the_same_in_a_report_that_grows(query: str) -> None:
+    whole = many(1_000, groups=7)
+    at_once = rows_of(whole)
+    at_once.arrange(query=query, order=Order.LANES)
+    growing = Report("memcheck", ran=True)
+    rows = FindingsRows()
+    rows.arrange(query=query, order=Order.LANES)
+    for finding in whole.findings:
+        growing.findings.append(finding)
+        bug = growing.groups.setdefault(
+            finding.group, FindingGroup(finding.group, whole.groups[finding.group].title, FindingKind.OOB)
+        )
+        bug.members.append(finding.index)
+        if finding.index % 90 == 0:
+            rows.update(growing)
+    rows.update(growing)
+    assert len(rows) == len(at_once)
+    assert sorted(texts(rows)) == sorted(texts(at_once))
+
+
+def test_every_height_is_that_of_its_rows_after_any_change() -> None:
+    made = many(60, groups=4)
+    rows = rows_of(made)
+    for query in ("", "block:0", "g1", ""):
+        for act in ("map", "details", "more", "fold", "brief"):
+            rows.arrange(query=query)
+            if len(rows):
+                group = target(rows[0]).group
+                if act == "map":
+                    rows.toggle_map(group)
+                elif act == "details":
+                    rows.toggle_details(group)
+                elif act == "brief":
+                    rows.show_at_first(1 + len(query))
+                else:
+                    rows.toggle(FindingTarget(Part.MORE if act == "more" else Part.TITLE, group, 0))
+            for order in Order:
+                rows.arrange(order=order)
+                assert rows._heights == [rows._shape(group).height for group in rows._groups]

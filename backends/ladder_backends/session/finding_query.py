@@ -15,6 +15,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ladder_backends.model.finding import Finding, FindingGroup
@@ -118,8 +119,17 @@ class Query:
     def __bool__(self) -> bool:
         return bool(self.text)
 
-    def members(self, group: FindingGroup, findings: Sequence[Finding], about: About = NOTHING) -> Sequence[int]:
-        """Members of a bug that hold every word."""
+    def members(
+        self, group: FindingGroup, findings: Sequence[Finding], about: About = NOTHING, *, start: int = 0
+    ) -> Sequence[int]:
+        """Members of a bug that hold every word; its own list where all of them do.
+
+        Args:
+            group: The bug.
+            findings: Those of the report.
+            about: What is said of it.
+            start: How many of its members were looked at before.
+        """
         if not group.members:
             return []
         first = findings[group.members[0]]
@@ -146,7 +156,11 @@ class Query:
                     return []
         if not tests:
             return group.members
-        return [number for number in group.members if all(test(findings[number]) for test in tests)]
+        members = islice(group.members, start, None)
+        if len(tests) == 1:
+            test = tests[0]
+            return [number for number in members if test(findings[number])]
+        return [number for number in members if all(test(findings[number]) for test in tests)]
 
 
 def _common(group: FindingGroup, first: Finding) -> str:
@@ -191,26 +205,38 @@ def _coordinate(value: str) -> Dim3 | None:
     return parse_dim3(value) if _COORDINATE.fullmatch(value) else None
 
 
-def _named(pick: Callable[[Dim3 | None, Dim3 | None], tuple[Dim3 | None, ...]]) -> Callable[[str], Test | None]:
-    """How to look for a coordinate in blocks, threads or both; `3` means `(3,0,0)`."""
-
-    def test_of(value: str) -> Test | None:
-        place = _coordinate(value)
-        if place is None:
-            return None
-        return lambda finding: (
-            any(place in pick(side.block, side.thread) for side in finding.sides)
-            or (not finding.sides and place in pick(finding.block, finding.thread))
-        )
-
-    return test_of
+def _lane(value: str) -> Test | None:
+    """Whether a block or a thread is the one that is named; `3` means `(3,0,0)`."""
+    place = _coordinate(value)
+    if place is None:
+        return None
+    # The first side is the finding's own; most have no other.
+    return lambda finding: (
+        finding.block == place
+        or finding.thread == place
+        or (len(finding.sides) > 1 and any(place in (side.block, side.thread) for side in finding.sides))
+    )
 
 
-_COORDINATES: dict[str, Callable[[str], Test | None]] = {
-    "lane": _named(lambda block, thread: (block, thread)),
-    "block": _named(lambda block, thread: (block,)),
-    "thread": _named(lambda block, thread: (thread,)),
-}
+def _block(value: str) -> Test | None:
+    place = _coordinate(value)
+    if place is None:
+        return None
+    return lambda finding: (
+        finding.block == place or (len(finding.sides) > 1 and any(side.block == place for side in finding.sides))
+    )
+
+
+def _thread(value: str) -> Test | None:
+    place = _coordinate(value)
+    if place is None:
+        return None
+    return lambda finding: (
+        finding.thread == place or (len(finding.sides) > 1 and any(side.thread == place for side in finding.sides))
+    )
+
+
+_COORDINATES: dict[str, Callable[[str], Test | None]] = {"lane": _lane, "block": _block, "thread": _thread}
 
 
 def _test(word: str) -> Test | None:
@@ -218,8 +244,7 @@ def _test(word: str) -> Test | None:
     if not _NUMERIC.fullmatch(word):
         return None
     if word[0] == "(" and word[-1] == ")":
-        place = _coordinate(word)
-        return lambda finding: any(place in (side.block, side.thread) for side in finding.sides)
+        return _lane(word)
     if "(" in word or "," in word:
         return lambda finding: any(
             word in format_coordinate(part)

@@ -90,6 +90,8 @@ class FindingsRows:
         self._sizes: list[int] = []
         self._in_report_order = False
         self._changed: set[str] = set()
+        self._measured: dict[str, tuple[tuple[int, int], int]] = {}
+        self._searched: dict[str, tuple[int, Sequence[int]]] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._matches: dict[str, Sequence[int]] | None = None
 
@@ -124,12 +126,13 @@ class FindingsRows:
         """List in another order, or only what holds every word of a query."""
         self.order = order or self.order
         if query is not None:
-            self._query = Query(query)
+            self._query, self._searched = Query(query), {}
         self._lay_out()
 
     def say_again(self) -> None:
         """What is said of the bugs has changed."""
         self._changed.update(self._positions)
+        self._measured, self._searched = {}, {}
         self._lay_out()
 
     @property
@@ -146,6 +149,7 @@ class FindingsRows:
         if members != self._brief:
             self._brief = members
             self._changed.update(self._positions)
+            self._measured = {}
             self._lay_out()
 
     def toggle(self, target: FindingTarget) -> None:
@@ -263,38 +267,57 @@ class FindingsRows:
             self._heights.append(0)
             self._sizes.append(-1)
         sizes = [len(group.members) + len(group.folded) for group in self._groups]
+        changed = self._forget_changed()
         if sizes != self._sizes:
             grown = (number for number, (new, old) in enumerate(zip(sizes, self._sizes, strict=True)) if new != old)
             for number in grown:
                 self._heights[number] = self._height(self._groups[number])
             self._sizes = sizes
-        for group_id in self._changed & self._positions.keys():
+        for group_id in changed & self._positions.keys():
             number = self._positions[group_id]
             self._heights[number] = self._height(self._groups[number])
-        self._changed.clear()
+
+    def _forget_changed(self) -> set[str]:
+        """Bugs that look otherwise than when they were measured; they are measured again."""
+        changed, self._changed = self._changed, set()
+        for group_id in changed:
+            self._measured.pop(group_id, None)
+        return changed
 
     def _arrange(self) -> None:
         self._in_report_order = False
-        self._changed.clear()
+        self._forget_changed()
         findings = self._report.findings
         groups = [group for group in self._report.groups.values() if group.members]
         self._matches = None
         if self._query:
-            about = self.about
-            found = {
-                group.id: members
-                for group in groups
-                if (members := self._query.members(group, findings, about(group)))
-            }
-            self._matches = found
-            groups = [group for group in groups if group.id in found]
+            self._matches = {group.id: members for group in groups if (members := self._found(group))}
+            groups = [group for group in groups if group.id in self._matches]
         groups = in_order(groups, self.order, findings, lambda group: len(self._members(group)))
         self._groups = groups
         self._positions = {group.id: position for position, group in enumerate(groups)}
         self._heights = [self._height(group) for group in groups]
 
+    def _found(self, group: FindingGroup) -> Sequence[int]:
+        """Members of a bug that hold every word of the query; only those that are new are looked at."""
+        done, found = self._searched.get(group.id, (0, []))
+        if done < len(group.members):
+            new = self._query.members(group, self._report.findings, self.about(group), start=done)
+            # Where all members are meant, the list of the bug itself stands for them, and grows with it.
+            found = new if not done or new is group.members else [*found, *new]
+            self._searched[group.id] = len(group.members), found
+        return found
+
     def _height(self, group: FindingGroup) -> int:
-        return self._shape(group).height if group.members else 0
+        if not group.members:
+            return 0
+        stamp = len(group.folded), len(self._members(group))
+        known = self._measured.get(group.id)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        height = self._shape(group).height
+        self._measured[group.id] = stamp, height
+        return height
 
     def _members(self, group: FindingGroup) -> Sequence[int]:
         return self._matches[group.id] if self._matches is not None else group.members
