@@ -37,6 +37,7 @@ def test_shape() -> None:
     assert finding["raw"].startswith("========= Invalid __global__ read of size 4 bytes\n=========     at vadd(")
     assert data["groups"][0]["members"] == list(range(24))
     assert data["groups"][0]["id"] == finding["group"]
+    assert data["provenance"] == "report"
     assert data["dumps"] == ["/home/user/ladder/memcheck-oob.nvcudmp"]
 
 

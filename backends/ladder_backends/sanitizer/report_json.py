@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ladder_backends.model.finding import Allocation, CodeLocation, Finding, Report, Side
+from ladder_backends.model.provenance import Provenance
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS, headline, unseen_errors
 
 FORMAT = 1
@@ -109,6 +110,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "notes": list(report.notes),
         "unknown_lines": report.unknown_lines,
         "headline": headline(report),
+        "provenance": str(Provenance.REPORT),
     }
 
 

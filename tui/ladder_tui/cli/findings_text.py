@@ -10,6 +10,7 @@ from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, F
 from ladder_backends.sanitizer import allocation_line, group_count, headline, member_line
 from ladder_backends.sanitizer.comparison import Comparison
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
+from ladder_backends.sanitizer.host_stack import stack_rows
 from ladder_tui.cli.lane_ranges import lane_ranges
 
 _BLOCKS = 4
@@ -74,7 +75,8 @@ def _group_lines(mark: str, group: FindingGroup, report: Report) -> Iterator[str
     yield from (f"   {line}" for line in _lane_lines(members))
     if words := allocation_line(first.allocation):
         yield f"   {words}" + (", the others further on" if _differ(members) else "")
-    for frame in [frame for frame in first.host_frames if frame.file][:_FRAMES]:
+    rows = (row.frame for row in stack_rows(first.host_frames, first.kernel) if row.frame is not None)
+    for frame in [frame for frame in rows if frame.file][:_FRAMES]:
         yield f"   from {_frame_words(frame)}"
     if first.why:
         yield f"   {first.why}"
