@@ -8,6 +8,7 @@ kernel.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -155,9 +156,10 @@ class KernelBreakpoints(BreakpointSetting):
         return await super()._delete(number)
 
     async def _reread(self, number: str) -> None:
-        row = await self._row(number)
-        if row is not None:
-            self._table.update(row)
+        with contextlib.suppress(CommandFailed):
+            row = await self._row(number)
+            if row is not None:
+                self._table.update(row)
 
     # -- rows
 
