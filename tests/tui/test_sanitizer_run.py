@@ -169,3 +169,24 @@ async def test_keys_that_need_a_run_say_so_without_one(show: Any, stand_in: Any,
     async with show(gpu_dump) as view:
         await view.press("w", "f", "h")
         assert "no run of the sanitizer goes on" in view.text()
+
+
+async def test_a_line_is_typed_to_the_program(show: Any, stand_in: Any, tmp_path: Path) -> None:
+    from ladder_backends.sanitizer.plan import Plan
+
+    asks = tmp_path / "asks"
+    asks.write_text('#!/bin/sh\nread line; echo "got <$line>"\n')
+    asks.chmod(0o755)
+    stand_in(memcheck={})
+    ladder = Ladder()
+    async with show(ladder) as view:
+        await ladder.sanitizer.start(Plan(asks))
+        await view.settle()
+        await view.press("w", "o", "i")
+        await view.burst("yes")
+        await view.press("enter")
+        await until(ladder, lambda: ladder.sanitizer.state.phase is RunPhase.ENDED)
+        await view.settle()
+        assert "got <yes>" in list(ladder.sanitizer.state.output)
+        await view.press("i")
+        assert "no program runs under the sanitizer" in view.text()

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import resource
 import signal
 import struct
 import subprocess
@@ -102,10 +101,6 @@ class ToolProcess:
             self._close_terminal()
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise EngineMissing("compute-sanitizer cannot be started", clean_line(why)) from None
-        if self._command.dumps:
-            # The GPU dump is what is wanted, not the host's beside it.
-            with contextlib.suppress(OSError):
-                resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (0, 0))
         loop = asyncio.get_running_loop()
         loop.add_reader(master, self._read)
         try:

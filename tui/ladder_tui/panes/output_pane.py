@@ -7,7 +7,7 @@ from textual.timer import Timer
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.sanitizer_state import SanitizerRunState
 from ladder_backends.session.state import Change, LadderState
-from ladder_tui.actions import key_of
+from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
 from ladder_tui.theming import Palette
 from ladder_tui.widgets.line_view import Title
@@ -21,6 +21,7 @@ class OutputPane(Pane):
     """Lines of the run that goes on, or of the last one; stays at the end while nobody has scrolled away."""
 
     INTEREST = Change.SANITIZER_RUN | Change.RUNG
+    BINDINGS = bindings_for("output")
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
         super().__init__(ladder, palette=palette, id=id)
@@ -53,6 +54,19 @@ class OutputPane(Pane):
         if self._run.plan is None:
             return f"no run of the sanitizer yet; {key_of('sanitize.run')} starts one"
         return "the program has written nothing"
+
+    def action_type_line(self) -> None:
+        """Ask for a line, and type it to the program."""
+        app = self.ladder_app
+        if not self._run.active:
+            app.refuse("type: no program runs under the sanitizer")
+            return
+
+        def typed(line: str) -> None:
+            self.take_focus()
+            self.ladder.sanitizer.type_to_program(f"{line}\n".encode("utf-8", "surrogateescape"))
+
+        app.workspace.prompt.ask("to the program", typed)
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Show what came: at once when it is the first for a while, else with the next helping."""
