@@ -105,6 +105,7 @@ async def test_a_stop_in_a_kernel_shows_the_lane_and_who_launched_it(live) -> No
     assert [frame.kind for frame in frames[:2]] == [FrameKind.DEVICE, FrameKind.NATIVE]
     main = next(frame for frame in frames if frame.function == "main")
     assert str(main.place) == "vector_add_oob.cu:21"
+    assert [frame.level for frame in frames if frame.launcher] == [1]
     assert one.values() == {
         "i": "<optimized out>",
         "a": "0x7ffdd3e00000",

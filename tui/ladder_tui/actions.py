@@ -39,6 +39,8 @@ class Need(enum.Flag):
     RESTING = enum.auto()
     PROCESS = enum.auto()
     ALIVE = enum.auto()
+    DEVICE = enum.auto()
+    """A living program on a GPU."""
     ROW = enum.auto()
     """A row in the view; only hints look at it."""
 
@@ -150,6 +152,7 @@ def key_of(action_id: str) -> str:
 
 
 _RUN = "Run control"
+_GPU = "On a GPU"
 _GO = "Going places"
 _VIEW = "In a view"
 _TELL = "Console"
@@ -211,6 +214,14 @@ ACTIONS: tuple[Action, ...] = (
            "Threads", "all_threads_go_on", needs=Need.RUN_CONTROL),
     Action("threads.interrupt-all", (), "interrupt all", "Stop all threads (non-stop)", "Threads",
            "all_threads_hold", needs=Need.RUN_CONTROL),
+    Action("gpu.dump", ("C",), "dump GPU", "Write a GPU core dump of what stands here; then open it beside, or not",
+           _GPU, "dump_gpu", needs=_CAN_STEP | Need.DEVICE, opens=True),
+    Action("gpu.launches", (), "launches", "Stop at each launch of a kernel, or run through them", _GPU, "launches",
+           needs=Need.DEVICE, opens=True),
+    Action("gpu.failures", (), "driver calls", "Choose what happens when a call of the GPU's driver fails", _GPU,
+           "failures", needs=Need.DEVICE, opens=True),
+    Action("gpu.back", (), "back to the lane", "Back to the lane that was left for a thread of the host", _GPU,
+           "back_to_lane", needs=Need.DEVICE | Need.STOPPED),
     Action("run.interrupt", ("ctrl+c",), "interrupt", "Stop the target; twice offers more", _RUN, "interrupt",
            needs=Need.RUNNING, hinted=True),
     # Going places
@@ -356,17 +367,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("findings.map", ("t",), "map", "Draw a bug's lanes as a map of the grid, or list them", "Findings",
            "map", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
     Action("findings.note", ("i",), "note", "Write a note on a bug; kept for this program's next runs", "Findings",
-           "note", "findings", needs=Need.FINDINGS | Need.ROW),
+           "note", "findings", needs=Need.FINDINGS | Need.ROW, opens=True),
     Action("findings.ignore", ("x",), "ignore", "Ignore a bug from now on, or no longer", "Findings", "ignore",
            "findings", needs=Need.FINDINGS | Need.ROW),
     Action("findings.done", ("m",), "done", "Mark a bug as done, or open it again", "Findings", "done", "findings",
            needs=Need.FINDINGS | Need.ROW),
     Action("findings.export", ("ctrl+s",), "export", "Write the findings as SARIF, Markdown or JSON", "Findings",
-           "export", "findings", needs=Need.FINDINGS),
+           "export", "findings", needs=Need.FINDINGS, opens=True),
     Action("findings.suppress", (), "suppress", "Add a bug to a file for the sanitizer's --suppressions",
-           "Findings", "suppress", "findings", needs=Need.FINDINGS | Need.ROW),
+           "Findings", "suppress", "findings", needs=Need.FINDINGS | Need.ROW, opens=True),
     Action("findings.compare", (), "compare", "Compare with an earlier report: what is new, what is gone",
-           "Findings", "compare", "findings", needs=Need.FINDINGS),
+           "Findings", "compare", "findings", needs=Need.FINDINGS, opens=True),
     Action("findings.all", ("escape",), "all", "Show all findings again after a search", "Findings", "show_all",
            "findings", needs=Need.FINDINGS),
     Action("sanitize.stop", ("h",), "stop", "Stop the sanitizer's run; what was found stays", "Findings",
@@ -485,6 +496,8 @@ def why_not(action: Action, state: LadderState, debug: DebugState | None) -> str
         return "no program runs"
     if needs & Need.RUNNING and debug.run is not Run.RUNNING:
         return "the target does not run"
+    if needs & Need.DEVICE and not (able & Capability.DEVICE_FOCUS and able & Capability.RUN_CONTROL):
+        return "a dump is of one moment" if debug.run is Run.DUMP else "no program runs on a GPU here"
     if needs & Need.DISASSEMBLE and not able & Capability.DISASSEMBLE:
         return "this target has no machine code to show"
     if needs & Need.BREAKPOINTS and not able & Capability.BREAKPOINTS:

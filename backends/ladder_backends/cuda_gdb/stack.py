@@ -98,7 +98,7 @@ class LaunchStack:
             if frame is not None:
                 frames.append(replace(frame, provenance=self._provenance))
         window = await self._locate(FrameWindow(tuple(frames[:count]), first, more=len(frames) > count))
-        moved = tuple(replace(one, level=one.level + depth) for one in window.frames)
+        moved = tuple(replace(one, level=one.level + depth, launcher=one.level == 0) for one in window.frames)
         return replace(window, frames=moved)
 
     async def _lane_kept(self, lane: Focus | None) -> bool:

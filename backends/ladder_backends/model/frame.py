@@ -50,6 +50,7 @@ class Frame:
         address: Program counter as a hex string, or an empty string.
         module: Shared object or kernel image the frame is in, or an empty string.
         inlined: The compiler put it into its caller: both have one program counter.
+        launcher: With it begins the stack of the host thread that launched the kernel of the frames before it.
         image_offset: For a frame without a symbol, where in its file the program counter lies: `libfoo.so+0x1104`.
     """
 
@@ -63,6 +64,7 @@ class Frame:
     provenance: Provenance = Provenance.ENGINE
     image_offset: str = ""
     inlined: bool = False
+    launcher: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ladder_backends.model.breakpoint import BindingState, BoundLocation, BreakpointBinding, BreakpointKind
+from ladder_backends.model.breakpoint import (
+    BindingState,
+    BoundLocation,
+    BreakpointBinding,
+    BreakpointIntent,
+    BreakpointKind,
+)
+from ladder_backends.model.focus import format_coordinate
 from ladder_backends.model.frame import Place, file_name
 from ladder_tui.widgets.row import Cell, Row, size_of
 
@@ -94,7 +101,12 @@ def breakpoint_mark(binding: BreakpointBinding, *, on: bool = True) -> Cell:
         return Cell("⚑", "breakpoint")
     if intent.temporary or intent.once:
         return Cell("◉", "breakpoint")
-    return Cell("◆" if intent.condition or intent.ignore or intent.thread is not None else "●", "breakpoint")
+    return Cell("◆" if intent.condition or intent.ignore or _for_one(intent) else "●", "breakpoint")
+
+
+def _for_one(intent: BreakpointIntent) -> bool:
+    """Whether it is for one thread, block or lane only."""
+    return any(one is not None for one in (intent.thread, intent.block, intent.lane))
 
 
 def state_word(binding: BreakpointBinding) -> str:
@@ -188,6 +200,10 @@ def options_of(binding: BreakpointBinding) -> list[str]:
         told.append(f"at hit {intent.ignore + 1}{left}")
     if intent.thread is not None:
         told.append(f"thread {intent.thread}")
+    if intent.block is not None:
+        told.append(f"block {format_coordinate(intent.block)}")
+    if intent.lane is not None:
+        told.append(f"thread {format_coordinate(intent.lane)}")
     if intent.temporary:
         told.append("once, then gone")
     elif intent.once:

@@ -23,6 +23,9 @@ class LibraryFrames:
     frames: tuple[Frame, ...]
 
 
+_LAUNCHED_BY = Cell("launched by ", "report")
+"""Before the first frame of the host's stack, below that of a lane."""
+
 Entry: TypeAlias = Frame | PythonRow | FoldedFrames | LibraryFrames
 """What one row of a stack stands for."""
 
@@ -134,6 +137,8 @@ def _frame_row(frame: Frame) -> Row:
         Cell(f"#{frame.level} ", "gutter"),
         Cell(frame.function, "muted" if frame.place is None or is_library(frame) else "function"),
     ]
+    if frame.launcher:
+        cells.insert(0, _LAUNCHED_BY)
     if frame.arguments:
         shown = ", ".join(f"{name}={value}" if value else name for name, value in frame.arguments)
         cells.append(Cell(f"({shown})", "muted"))
@@ -175,7 +180,8 @@ def _library_row(fold: LibraryFrames) -> Row:
     levels = f"#{first.level}" if first is last else f"#{first.level}-{last.level}"
     # What the program called is what tells one such fold from others.
     called = Cell(f"  {last.function}", "muted")
-    return Row((Cell("   "), Cell(words, "muted"), called), (Cell(levels, "muted"),), target=fold)
+    begins = _LAUNCHED_BY if first.launcher else Cell("   ")
+    return Row((begins, Cell(words, "muted"), called), (Cell(levels, "muted"),), target=fold)
 
 
 def launcher_row(frame: CodeLocation) -> Row:

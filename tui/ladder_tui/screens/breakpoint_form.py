@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent, BreakpointKind
+from ladder_backends.model.focus import Dim3, parse_dim3
 from ladder_backends.model.frame import file_name
 from ladder_tui.panes.breakpoint_rows import place_words
 from ladder_tui.screens.form import FormScreen, FormValues
@@ -48,7 +49,7 @@ def new_breakpoint(home: Workspace, offered: BreakpointIntent, why: str = "") ->
     fields: list[Field] = [
         Select("kind", "Stops at", KINDS, kind.value, note="the arrows choose"),
         TextField("where", "Where", location, placeholder=hint, note="a place, an expression or an event"),
-        *_options(offered, whole=True),
+        *_options(offered, whole=True, lanes=has_lanes(home)),
     ]
 
     def given(values: FormValues | None) -> None:
@@ -85,7 +86,7 @@ def edit_breakpoint(
     intent = wish or before
     fields: list[Field] = [
         TextField("where", "Where", intent.location, note=_WHERE.get(intent.kind, _WATCHED)),
-        *_options(intent, whole=intent.kind is BreakpointKind.CODE),
+        *_options(intent, whole=intent.kind is BreakpointKind.CODE, lanes=has_lanes(home)),
     ]
 
     def given(values: FormValues | None) -> None:
@@ -135,7 +136,13 @@ def ask_condition(
     )
 
 
-def _options(intent: BreakpointIntent, *, whole: bool) -> Sequence[Field]:
+def has_lanes(home: Workspace) -> bool:
+    """Whether the program on screen runs on a GPU, whose lanes a breakpoint can be for."""
+    session = home.ladder.active
+    return session is not None and session.debugger.device_stops is not None
+
+
+def _options(intent: BreakpointIntent, *, whole: bool, lanes: bool) -> Sequence[Field]:
     after = _GONE if intent.temporary else _ONCE if intent.once else _KEEP
     fields: list[Field] = [
         TextField("condition", "If", intent.condition, placeholder="always", note="an expression of the program"),
@@ -166,8 +173,24 @@ def _options(intent: BreakpointIntent, *, whole: bool) -> Sequence[Field]:
         fields.append(
             TextField("thread", "Thread", thread, placeholder="any", note="the engine's number of a thread")
         )
+    if whole and lanes:
+        for name, label, index in (("block", "Block", intent.block), ("lane", "Thread in it", intent.lane)):
+            at = ",".join(map(str, index)) if index is not None else ""
+            fields.append(TextField(name, label, at, placeholder="any", note="x,y,z: stops only there, on the GPU"))
     fields.append(Toggle("enabled", "Switched on", intent.enabled))
     return fields
+
+
+def _index_in(values: FormValues, name: str, before: Dim3 | None) -> Dim3 | None:
+    """A coordinate of the form; what it had before where the form does not ask for one.
+
+    Raises:
+        ValueError: It is no coordinate.
+    """
+    if name not in values:
+        return before
+    text = str(values[name]).strip()
+    return parse_dim3(text) if text else None
 
 
 def check(values: FormValues) -> tuple[str, str] | None:
@@ -181,6 +204,13 @@ def check(values: FormValues) -> tuple[str, str] | None:
         return "hit", "a hit is a number from 1"
     if thread and (not thread.isdecimal() or int(thread) < 1):
         return "thread", "a thread is a number from 1"
+    for name in ("block", "lane"):
+        try:
+            index = _index_in(values, name, None)
+        except ValueError:
+            return name, "a place in the grid is x,y,z"
+        if index is not None and kind is not BreakpointKind.CODE:
+            return name, "only a breakpoint at a line or function can have this"
     if kind is not BreakpointKind.CODE and (log or thread):
         return "log" if log else "thread", "only a breakpoint at a line or function can have this"
     if log and str(values["commands"]).strip():
@@ -206,6 +236,8 @@ def _intent_of(values: FormValues, before: BreakpointIntent) -> BreakpointIntent
         log=str(values.get("log", before.log)).strip(),
         commands=split_commands(str(values["commands"])),
         thread=int(thread) if thread else None,
+        block=_index_in(values, "block", before.block),
+        lane=_index_in(values, "lane", before.lane),
         enabled=values["enabled"] is True,
     )
 

@@ -16,6 +16,7 @@ from ladder_backends.session.state import Run
 from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.breakpoint_commands import BreakpointCommands
+from ladder_tui.screens.device_commands import DeviceCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.run_commands import RunCommands
@@ -74,7 +75,15 @@ def _asks(debug: DebugState) -> bool:
     return debug.run is not Run.DEAD and bool(last.strip()) and _PROMPT.match(last) is None
 
 
-class Commands(BreakpointCommands, RunCommands, ThreadCommands, MachineCommands, SanitizerCommands, Screen[None]):
+class Commands(
+    BreakpointCommands,
+    RunCommands,
+    ThreadCommands,
+    MachineCommands,
+    DeviceCommands,
+    SanitizerCommands,
+    Screen[None],
+):
     """Actions of the workspace, each by the name that the registry calls."""
 
     _last_interrupt = float("-inf")
