@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import lzma
 from collections import Counter
@@ -58,8 +60,6 @@ async def test_findings_come_while_it_runs(ladder: Ladder, stand_in: Any, logs: 
 
 
 async def ladder_moved(ladder: Ladder) -> None:
-    import asyncio
-
     moved = asyncio.Event()
     leave = ladder.subscribe(lambda change: moved.set())
     await moved.wait()
@@ -244,3 +244,32 @@ async def test_a_launcher_starts_a_sanitizer_for_each_process(
     assert again.state.report is not None
     assert Counter((one.tool, one.origin) for one in again.state.report.findings) == found
     await again.close()
+
+
+async def test_two_runs_at_once_are_one(ladder: Ladder, stand_in: Any, logs: Path, greeter: Path) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "hangs": True})
+    first = asyncio.create_task(ladder.sanitizer.start(Plan(greeter)))
+    await asyncio.sleep(0)
+    with pytest.raises(TargetInvalid, match="goes on already"):
+        await ladder.sanitizer.start(Plan(greeter))
+    await first
+    with pytest.raises(TargetInvalid, match="goes on already"):
+        await ladder.sanitizer.start(Plan(greeter))
+    await ladder.sanitizer.stop()
+    await ladder.sanitizer.ended()
+
+
+async def test_a_tool_that_cannot_be_started_did_not_run(
+    ladder: Ladder, stand_in: Any, greeter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_terminal() -> tuple[int, int]:
+        raise OSError(errno.ENOSPC, "out of pty devices")
+
+    stand_in(memcheck={})
+    monkeypatch.setattr("os.openpty", no_terminal)
+    await run(ladder, Plan(greeter))
+    (end,) = ladder.sanitizer.state.ends
+    assert (end.end, end.status) == (End.NOT_RUN, None)
+    assert "out of pty devices" in end.reason
+    assert ladder.state.report is not None
+    assert exit_code(ladder.state.report) == 2

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ladder_backends.errors import TargetInvalid
 from ladder_backends.sanitizer.installed import SanitizerTool
 from ladder_backends.sanitizer.plan import HERE, Plan
 from ladder_backends.sanitizer.presets import PATIENCE, SWITCHES, is_python
@@ -51,15 +50,8 @@ def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -
         plan: What is wanted.
         tool: One of its tools.
         installed: What there is.
-        folder: Absolute; log and dumps go there.
-
-    Raises:
-        TargetInvalid: The folder's path holds a percent sign, which the tool reads as a macro.
+        folder: Absolute, without a percent sign, which the tool reads as a macro; log and dumps go there.
     """
-    if "%" in str(folder):
-        raise TargetInvalid(
-            f"{folder} cannot hold a run", "compute-sanitizer reads % in a path as a macro", "name another folder"
-        )
     log = folder / f"{tool}.log"
     logs = f"{tool}.*.log" if plan.launches_itself else ""
     name = folder / f"{tool}.{_rank_macro(plan.program)}.%p.log" if logs else log

@@ -82,6 +82,12 @@ class RunFolder:
         program = "".join(c if c.isalnum() or c in "._-" else "_" for c in plan.program.name)[:_NAME]
         name = f"{now}-{program}"
         base = wanted.absolute() if wanted is not None else state_dir() / "runs"
+        if "%" in str(base):
+            raise TargetInvalid(
+                f"{clean_line(str(base))} cannot hold a run",
+                "compute-sanitizer reads % in a path as a macro",
+                "name another folder with --save",
+            )
         try:
             base.mkdir(parents=True, exist_ok=True, mode=0o700)
             if wanted is not None and not any(base.iterdir()):

@@ -56,6 +56,7 @@ class SanitizerRuns:
         self._process: ToolProcess | None = None
         self._task: asyncio.Task[None] | None = None
         self._dumps: dict[str, GpuDumpTarget] = {}
+        self._starting = False
         self._stopped = False
         self._timed_out = False
 
@@ -72,19 +73,23 @@ class SanitizerRuns:
             save: Folder to keep it in, instead of the state folder.
 
         Raises:
-            EngineMissing: compute-sanitizer is missing, too old, or does not start.
+            EngineMissing: compute-sanitizer is missing or too old.
             TargetInvalid: The program cannot be run, a run goes on already, or the folder cannot be used.
         """
         from ladder_backends.sanitizer.command_line import command_for
         from ladder_backends.sanitizer.installed import installed_sanitizer
         from ladder_backends.sanitizer.run_folder import RunFolder, forget_old_runs
 
-        if self.state.active:
+        if self.state.active or self._starting:
             raise TargetInvalid("a run of the sanitizer goes on already", "", "stop it first")
         _refuse(plan)
-        tool = await asyncio.to_thread(installed_sanitizer)
-        folder = await asyncio.to_thread(RunFolder.make, plan, save)
-        commands = [command_for(plan, name, tool, folder.path) for name in plan.tools]
+        self._starting = True
+        try:
+            tool = await asyncio.to_thread(installed_sanitizer)
+            folder = await asyncio.to_thread(RunFolder.make, plan, save)
+            commands = [command_for(plan, name, tool, folder.path) for name in plan.tools]
+        finally:
+            self._starting = False
         self._stopped = self._timed_out = False
         now = time.monotonic()
         fresh = SanitizerRunState(
@@ -109,18 +114,11 @@ class SanitizerRuns:
         self._task = asyncio.get_running_loop().create_task(self._run(plan, tool, folder, commands, report, begun))
         self._task.add_done_callback(lambda _: begun.set())
         await begun.wait()
-        if self._task.done():
-            # What kept it from starting is raised here.
-            await self._task
         if save is None:
             await asyncio.to_thread(forget_old_runs)
 
     async def ended(self) -> None:
-        """Wait for the end of the run.
-
-        Raises:
-            LadderError: It could not go on.
-        """
+        """Wait for the end of the run; how it ended is in the state."""
         if self._task is not None:
             await asyncio.shield(self._task)
 
@@ -253,7 +251,10 @@ class SanitizerRuns:
                     report.end(RunEnd(command.tool, End.STOPPED, reason="it had not begun"))
                     continue
                 state.tool, state.number, state.since = command.tool, number, time.monotonic()
-                await self._run_tool(plan, command, folder, report, begun)
+                try:
+                    await self._run_tool(plan, command, folder, report, begun)
+                except LadderError as error:
+                    report.end(RunEnd(command.tool, End.NOT_RUN, reason=error.line()))
                 await self._keep(plan, tool, folder, commands, report)
         finally:
             self._process = None
@@ -291,7 +292,11 @@ class SanitizerRuns:
         report.begin(command.tool)
         self._timed_out = False
         process = ToolProcess(command, receive, directory=plan.directory, stdin=plan.stdin)
-        process.start()
+        try:
+            process.start()
+        except LadderError:
+            output.close()
+            raise
         self._process = process
         if state.phase is RunPhase.STARTING:
             state.phase = RunPhase.RUNNING
