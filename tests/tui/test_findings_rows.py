@@ -287,3 +287,10 @@ def test_every_height_is_that_of_its_rows_after_any_change() -> None:
             for order in Order:
                 rows.arrange(order=order)
                 assert rows._heights == [rows._shape(group).height for group in rows._groups]
+
+
+def test_the_map_shows_the_block_that_was_looked_for() -> None:
+    rows = rows_of(many(1_000))
+    rows.arrange(query="block:2")
+    rows.toggle_map("g0")
+    assert any(text.startswith("    block 2  256 lanes") for text in texts(rows))

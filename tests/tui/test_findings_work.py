@@ -298,3 +298,35 @@ async def test_hostile_notes_and_names_stay_text(gpu_dump: Any, make_app: Callab
         assert "\x1b" not in screen
         assert "\u202e" not in screen
         assert "[bold]" in screen
+
+
+async def test_a_note_typed_in_one_go_reaches_the_line(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump, (120, 40)) as view:
+        await view.press("w", "f", "home")
+        await view.burst("ibox\r", **{"\r": "enter"})
+        assert any("✎ box" in text for text in texts(view.app))
+
+
+async def test_keys_of_a_report_without_findings_do_nothing(
+    gpu_dump: Any, make_app: Callable[..., LadderApp]
+) -> None:
+    gpu_dump.state.report, gpu_dump.state.selected_finding = Report("memcheck", ran=True, complete=True), None
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "w", "f", "d", "t", "x", "m", "o", "space", "enter", "y")
+        assert texts(app) == []
+        assert not app.workspace.prompt.display
+
+
+async def test_bugs_fold_away_and_come_back_while_the_report_is_replaced(
+    gpu_dump: Any, make_app: Callable[..., LadderApp]
+) -> None:
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await press(pilot, "w", "f", "home", "d", "t")
+        for made in (many(3), Report("memcheck", ran=True), many(40), None, many(5)):
+            gpu_dump.state.report = made
+            gpu_dump.tell(Change.FINDINGS)
+            await settle(pilot)
+            await press(pilot, "d", "t", "end", "home")
+        assert texts(app)[0].startswith("✗ read 4 B")

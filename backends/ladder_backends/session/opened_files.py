@@ -109,6 +109,9 @@ class OpenedFiles:
                     continue
                 if state.report is not follower.report:
                     state.report = shown = follower.report
+                    if state.selected_finding is not None and state.selected_finding >= len(shown.findings):
+                        # The file was begun anew, by another run.
+                        state.selected_finding = None
                 if state.selected_finding is None and state.report.findings:
                     state.selected_finding = 0
                 self._ladder.tell(Change.FINDINGS)

@@ -193,6 +193,11 @@ class FindingsRows:
     def toggle_map(self, group_id: str) -> None:
         """Draw a bug's lanes as a map in the place of their list, or list them again."""
         self._insets.mapped ^= {group_id}
+        found = self._matches.get(group_id) if self._matches is not None else None
+        block = self._report.findings[found[0]].block if found else None
+        if block is not None:
+            # What was looked for is what is to be seen.
+            self._insets.turn(BlockTarget(group_id, block))
         self._touch_group(group_id)
 
     def toggle_details(self, group_id: str) -> None:

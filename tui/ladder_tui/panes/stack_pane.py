@@ -110,6 +110,8 @@ class StackPane(Pane):
         state = self.ladder.state
         if state.report is None or state.selected_finding is None or not rung_named(state.rung).lanes:
             return ()
+        if state.selected_finding >= len(state.report.findings):
+            return ()
         finding = state.report.findings[state.selected_finding]
         own = [frame for frame in finding.host_frames if frame.line is not None]
         return tuple(own or finding.host_frames)
