@@ -1,12 +1,16 @@
 """The grid map in the workspace: walking and clicking on it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.grid import BlockRange, Kernel
+from ladder_backends.model.grid import BlockRange, Device, Kernel, Sm
 from ladder_backends.session.alternatives import Alternative
+from ladder_backends.session.grid_state import HardwareState
 from ladder_backends.session.state import Change, Grid, Run
 from ladder_tui.app import LadderApp
 
@@ -38,7 +42,8 @@ async def test_a_click_on_a_lane_goes_there(gpu_dump: Any, make_app: Callable[..
     app = make_app(gpu_dump)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        x, y = place(app, "········■")
+        x, y = place(app, "▸ 7 ········■")
+        x += 4
         await pilot.click(offset=(x + 31, y))
         await settle(pilot)
         await pilot.click(offset=(x, y))
@@ -136,3 +141,129 @@ async def test_a_host_engine_has_no_map(segfault: Any, make_app: Callable[..., L
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("w", "g")
         place(app, "this engine knows no lanes")
+
+
+BIG = Kernel(0, 1, 0, "step", (250, 1000, 1), (256, 1, 1), "Active")
+
+
+def lines(app: LadderApp) -> list[str]:
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
+@pytest.fixture
+def big(gpu_dump: Any) -> Any:
+    """A live program that stands in a grid of 250 x 1000 blocks."""
+    state = gpu_dump.sessions["cuda-gdb"].state
+    state.run = Run.STOPPED
+    state.focus = Focus.of(kernel=0, block=(3, 0, 0), thread=(240, 0, 0), device=0, sm=5, warp=7, lane=16)
+    state.capabilities |= Capability.RUN_CONTROL | Capability.BREAKPOINTS
+    state.grid = Grid((BIG,), (BlockRange(0, (0, 0, 0), (55, 4, 0), 1056, "running"),), state.grid.warps)
+    return gpu_dump
+
+
+async def test_zooming_in_to_single_blocks(big: Any, make_app: Callable[..., LadderApp]) -> None:
+    app = make_app(big)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w", "g", "home", *["plus"] * 6)
+        grid = app.workspace.panes["grid"]
+        await pilot.pause()
+        assert any("block (0,0,0) resident" in line for line in lines(app))
+        await pilot.press("right", "right", "right", "right", "enter")
+        await settle(pilot)
+        assert went(big)[-1] == Focus.of(kernel=0, block=(4, 0, 0))
+        await pilot.press("end")
+        await pilot.pause()
+        assert any("block (249,999,0) not resident" in line for line in lines(app))
+        assert any("of 6,000" in line for line in lines(app))
+        await pilot.press("up", "pageup", "home", *["minus"] * 6)
+        await pilot.pause()
+        assert "1 cell" in "".join(lines(app))
+        assert grid.row_count < 60
+
+
+async def test_down_leads_through_the_map_to_the_warps(big: Any, make_app: Callable[..., LadderApp]) -> None:
+    app = make_app(big)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w", "g", "home", "down", "down", "down")
+        grid = app.workspace.panes["grid"]
+        await pilot.press("down", "down", "left", "enter")
+        await settle(pilot)
+        assert went(big)[-1].dim3("block") == (3, 0, 0)
+        assert grid.cursor > 3
+
+
+async def test_each_block_is_asked_about_lines_once(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
+    session = gpu_dump.sessions["cuda-gdb"]
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        asked = [what[0] for what in session.asked if what[0].startswith("device.")]
+        assert set(asked) <= {"device.look_lines"}
+
+
+@pytest.fixture
+def hardware(gpu_dump: Any) -> Any:
+    """A dump whose hardware was read already."""
+    state = gpu_dump.sessions["cuda-gdb"].state
+    (warp,) = state.grid.warps
+    active = sum(1 << number for number in range(1, 132, 2))
+    state.hardware = HardwareState(
+        devices=(Device(0, "00:06.0", "NVIDIA H200", "sm_90", 132, 64, active),),
+        device=0,
+        sms=tuple(Sm(number, 0, (1 << number % 64 + 1) - 1) for number in range(1, 132, 2)),
+        sm=5,
+        warps=(replace(warp, kernel=0), replace(warp, number=9, index=2, block=(1, 0, 0), kernel=0)),
+    )
+    return gpu_dump
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_the_hardware(
+    hardware: Any, make_app: Callable[..., LadderApp], shots: Any, size: tuple[int, int]
+) -> None:
+    app = make_app(hardware)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("w", "g", "h", *(("z",) if size[0] < 100 else ()), "down")
+        await settle(pilot)
+        assert any("device 0  NVIDIA H200" in line for line in lines(app))
+        await shots.both(pilot, f"hardware-{size[0]}x{size[1]}")
+
+
+async def test_a_lane_of_a_warp_slot_is_gone_to(hardware: Any, make_app: Callable[..., LadderApp]) -> None:
+    app = make_app(hardware)
+    session = hardware.sessions["cuda-gdb"]
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w", "g", "h", "end", "left", "enter")
+        await settle(pilot)
+        assert went(hardware)[-1] == Focus.of(device=0, sm=5, warp=9, lane=15)
+        await pilot.press("home", "down", "down", "right", "enter")
+        await settle(pilot)
+        looked = [what[1:] for what in session.asked if what[0] == "device.look"]
+        assert looked[0] == (0, None)
+        # SM 5 was under the cursor; on the second line of the map it is the one below, then the next.
+        assert looked[-1][1] not in (None, 5)
+        await pilot.press("h")
+        await pilot.pause()
+        assert any("blocks 0 1 2" in line for line in lines(app))
+
+
+async def test_a_click_on_an_sm_asks_for_its_warps(hardware: Any, make_app: Callable[..., LadderApp]) -> None:
+    app = make_app(hardware)
+    session = hardware.sessions["cuda-gdb"]
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w", "g", "h")
+        await settle(pilot)
+        x, y = place(app, "SM 0 ")
+        await pilot.click(offset=(x + 8 + 13, y))
+        await settle(pilot)
+        assert [what[1:] for what in session.asked if what[0] == "device.look"][-1] == (0, 13)
+
+
+async def test_while_it_runs_no_hardware_is_shown(hardware: Any, make_app: Callable[..., LadderApp]) -> None:
+    hardware.sessions["cuda-gdb"].state.run = Run.RUNNING
+    app = make_app(hardware)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.press("w", "g", "h")
+        await settle(pilot)
+        assert not [what for what in hardware.sessions["cuda-gdb"].asked if what[0] == "device.look"]
+        assert not any("NVIDIA H200" in line for line in lines(app))

@@ -1,15 +1,29 @@
 """The grid map as rows, from states of any size."""
 
+from dataclasses import replace
+
 import pytest
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.frame import Frame, FrameWindow, Place
-from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp, delinear, linear
+from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, ThreadRun, Warp, delinear, linear
+from ladder_backends.session.device_view import with_places
+from ladder_backends.session.grid_state import LinesOfLanes
 from ladder_backends.session.jump import Alternative
 from ladder_backends.session.state import DebugState, Grid, Run
-from ladder_tui.panes.grid_blocks import block_cells, held_words
+from ladder_tui.panes.grid_blocks import Layout, Spans, cell_words, held_words, layouts, line_cells
 from ladder_tui.panes.grid_lanes import lane_cells, program_counters, ranges_words
-from ladder_tui.panes.grid_rows import AlternativeTarget, BlocksTarget, WarpTarget, grid_rows, invocation, range_row
+from ladder_tui.panes.grid_rows import (
+    AlternativeTarget,
+    BlocksTarget,
+    BlockView,
+    UntilTarget,
+    WarpTarget,
+    grid_rows,
+    invocation,
+    range_row,
+)
 
 VADD = Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active")
 BIG = Kernel(0, 1, 0, "step", (250, 1000, 1), (16, 16, 1), "Active")
@@ -60,15 +74,45 @@ def test_the_lane_that_erred() -> None:
     ]
 
 
-def test_divergence_shows_by_shape_and_colour() -> None:
+def test_divergence_shows_by_letter_and_colour() -> None:
     debug = dump((warp(7, "#" * 16 + "d" * 8 + "e" * 8, "a" * 16 + "b" * 8 + "a" * 8),), thread=(224, 0, 0))
     rows = texts(debug)
-    assert "7 ◆■■■■■■■■■■■■■■■▥▥▥▥▥▥▥▥◦◦◦◦◦◦◦◦" in rows
-    assert "  ■ lanes 0–15 at :10" in rows
-    assert "  ▥ lanes 16–23 at 0xb0 waiting" in rows
+    assert "7 ◆AAAAAAAAAAAAAAAbbbbbbbb◦◦◦◦◦◦◦◦" in rows
+    assert "a 0xa0 16 lanes  b 0xb0 8 lanes" in rows
+    assert "  A lanes 0–15 at :10" in rows
+    assert "  b lanes 16–23 at 0xb0 waiting" in rows
     assert "  ◦ lanes 24–31 exited" in rows
     cells = lane_cells(debug.grid.warps[0], program_counters(debug.grid.warps), None, None)
     assert len({cell.style for cell in cells}) == 3
+
+
+def test_lines_of_lanes_are_told_where_the_engine_told_them() -> None:
+    debug = dump((warp(7, "#" * 14 + "d" * 18),), thread=(224, 0, 0))
+    runs = (
+        ThreadRun((3, 0, 0), (224, 0, 0), (3, 0, 0), (237, 0, 0), 14, "0xa0", Place("k.cu", 28)),
+        ThreadRun((3, 0, 0), (238, 0, 0), (3, 0, 0), (255, 0, 0), 18, "0xb0", Place("k.cu", 31)),
+    )
+    for lane in debug.grid.warps[0].lanes[14:]:
+        object.__setattr__(lane, "pc", "")
+    told = LinesOfLanes(0, (3, 0, 0), runs)
+    warps = with_places(debug.grid.warps, told, 0, (3, 0, 0), VADD.block_dim)
+    rows = texts(debug, warps=warps)
+    assert "a :31 18 lanes  b :28 14 lanes" in rows
+    assert "7 ◆BBBBBBBBBBBBBaaaaaaaaaaaaaaaaaa" in rows
+    assert "  a lanes 14–31 at :31 waiting" in rows
+    # Of another block, or where the count is another one than the span's, nothing is said of any lane.
+    assert with_places(debug.grid.warps, told, 0, (2, 0, 0), VADD.block_dim) == debug.grid.warps
+    odd = LinesOfLanes(0, (3, 0, 0), (replace(runs[1], count=17),))
+    assert with_places(debug.grid.warps, odd, 0, (3, 0, 0), VADD.block_dim) == debug.grid.warps
+
+
+def test_a_lane_whose_counter_is_not_told_is_no_class_of_its_own() -> None:
+    debug = dump((warp(7, "#" * 14 + "d" * 18),), thread=(224, 0, 0))
+    for lane in debug.grid.warps[0].lanes[14:]:
+        object.__setattr__(lane, "pc", "")
+    rows = texts(debug)
+    assert "7 ◆" + "A" * 13 + "?" * 18 in rows
+    assert "a 0xa0 14 lanes  ? elsewhere 18 lanes" in rows
 
 
 def test_a_faulting_lane_has_a_glyph_and_a_word() -> None:
@@ -96,15 +140,45 @@ def test_many_warps_share_one_row_where_they_are_absent() -> None:
     assert labels[:5] == ["0–2", "", "4–19", "20", "21–31"]
 
 
-@pytest.mark.parametrize("room", [1, 7, 40, 64, 300])
-def test_a_grid_of_250_000_blocks_fits_in_a_line(room: int) -> None:
+def whole(kernel: Kernel, blocks: tuple[BlockRange, ...], layout: Layout, focus: Dim3 | None = None) -> list:
+    spans = Spans(kernel, blocks)
+    return [cell for line in range(layout.lines) for cell in line_cells(kernel, spans, layout, line, focus)]
+
+
+@pytest.mark.parametrize(("room", "lines"), [(1, 1), (7, 2), (40, 3), (64, 1), (64, 8), (300, 5)])
+def test_a_grid_of_250_000_blocks_at_every_zoom(room: int, lines: int) -> None:
     blocks = (BlockRange(0, (0, 0, 0), (55, 4, 0), 1056, "running"),)
-    cells = block_cells(BIG, blocks, (100, 3, 0), room)
-    assert len(cells) <= room
-    assert sum(cell.size for cell in cells) == 250_000
-    assert sum(cell.held for cell in cells) == 1056
-    assert [cell.focused for cell in cells].count(True) == 1
-    assert held_words(BIG, blocks, dump=False) == "1,056 of 250,000 blocks resident"
+    levels = layouts(BIG.grid_dim, room, lines)
+    assert levels[0].lines <= lines
+    assert levels[-1].size == 1
+    for layout in levels[:3]:
+        cells = whole(BIG, blocks, layout, (100, 3, 0))
+        assert sum(cell.size for cell in cells) == 250_000
+        assert sum(cell.held for cell in cells) == 1056
+        assert [cell.focused for cell in cells].count(True) == 1
+        assert max(cell.size for cell in cells) == layout.size
+    assert held_words(BIG, Spans(BIG, blocks), dump=False) == "1,056 of 250,000 blocks resident"
+
+
+@pytest.mark.parametrize(
+    "extent", [(2**31 - 1, 1, 1), (65_535, 65_535, 1), (1, 70_000, 3), (250, 1000, 1), (5, 7, 11), (1, 1, 1)]
+)
+def test_lines_follow_one_another(extent: Dim3) -> None:
+    for layout in layouts(extent, 64, 3):
+        last = layout.lines - 1
+        assert layout.span(0)[0] == 0
+        assert layout.span(last)[1] == layout.total == extent[0] * extent[1] * extent[2]
+        for line in {0, last // 3, last // 2, last}:
+            begin, end = layout.span(line)
+            assert begin < end
+            assert layout.line_of(begin) == layout.line_of(end - 1) == line
+            assert line == last or layout.span(line + 1)[0] == end
+
+
+def test_rows_of_a_grid_begin_lines_once_they_are_seen_apart() -> None:
+    layout = next(one for one in layouts((250, 1000, 1), 64, 3) if one.size < 250)
+    assert layout.lines == 1000
+    assert layout.span(7) == (7 * 250, 8 * 250)
 
 
 def test_blocks_scattered_over_a_large_grid_are_all_counted() -> None:
@@ -113,10 +187,66 @@ def test_blocks_scattered_over_a_large_grid_are_all_counted() -> None:
         for number in range(0, 250_000, 500)
         for where in [delinear(number, BIG.grid_dim)]
     )
-    cells = block_cells(BIG, blocks, None, 64)
-    assert sum(cell.held for cell in cells) == 500
-    assert all(linear(cell.block, BIG.grid_dim) >= cell.first for cell in cells)
-    assert all(cell.block in {block.first for block in blocks} for cell in cells if cell.held)
+    for layout in layouts(BIG.grid_dim, 64, 1)[:4]:
+        cells = whole(BIG, blocks, layout)
+        assert sum(cell.held for cell in cells) == 500
+        assert all(linear(cell.block, BIG.grid_dim) >= cell.first for cell in cells)
+        assert all(cell.block in {block.first for block in blocks} for cell in cells if cell.held)
+
+
+def test_ranges_that_overlap_are_counted_once() -> None:
+    spans = Spans(BIG, (BlockRange(0, (0, 0, 0), (9, 0, 0), 10, ""), BlockRange(0, (5, 0, 0), (19, 0, 0), 15, "")))
+    assert (spans.runs, spans.held) == ([(0, 20)], 20)
+    assert spans.within(15, 30) == (5, 15)
+    assert spans.within(20, 30) == (0, -1)
+
+
+def test_a_block_that_is_not_there_is_called_nothing_else() -> None:
+    blocks = (BlockRange(0, (10, 0, 0), (12, 0, 0), 3, "running"),)
+    layout = layouts(BIG.grid_dim, 64, 3)[-1]
+    cells = line_cells(BIG, Spans(BIG, blocks), layout, 0, None)
+    assert cell_words(BIG, cells[9], dump=False) == "block (9,0,0) not resident"
+    assert cell_words(BIG, cells[10], dump=False) == "block (10,0,0) resident"
+    assert cell_words(BIG, cells[9], dump=True) == "block (9,0,0) not held"
+    coarse = line_cells(BIG, Spans(BIG, blocks), layouts(BIG.grid_dim, 64, 3)[0], 0, None)
+    assert cell_words(BIG, coarse[0], dump=False) == "(0,0,0)–(249,5,0) 3 of 1,500 resident"
+
+
+def test_looked_at_closely_the_map_has_a_window() -> None:
+    blocks = (BlockRange(0, (10, 0, 0), (12, 0, 0), 3, "running"),)
+    debug = DebugState("cuda-gdb", run=Run.STOPPED, grid=Grid((BIG,), blocks))
+    built = grid_rows(debug, width=71, view=BlockView(zoom=2, top=10, lines=4, whole=3, cursor=12 * 250))
+    rows = [row.text() for row in built.rows]
+    assert built.shown == 4
+    assert rows[0].startswith("0,10   ·")
+    assert rows[4].strip() == "(0,12,0)–(3,12,0) 0 of 4 resident · 1 cell = 4 blocks"
+    assert rows[5].strip() == "lines 11–14 of 1,000"
+
+
+def test_a_cluster_stands_beside_its_block() -> None:
+    debug = dump((warp(7, "#" * 32),))
+    debug.grid = Grid((Kernel(0, 1, 0, "k", (4, 1, 1), (256, 1, 1), "Active", cluster_dim=(2, 1, 1)),),
+                      debug.grid.blocks, debug.grid.warps)  # fmt: skip
+    assert debug.focus is not None
+    debug.focus = Focus((("cluster", (1, 0, 0)), *debug.focus.coordinates))
+    assert any("cluster (1,0,0) of 2×1×1 blocks" in row for row in texts(debug, width=90))
+
+
+def test_a_block_to_wait_for_is_offered_where_the_program_can_run() -> None:
+    blocks = (BlockRange(0, (10, 0, 0), (12, 0, 0), 3, "running"),)
+    asked = Focus.of(kernel=0, block=(200, 3, 0), thread=(5, 0, 0))
+    debug = DebugState("cuda-gdb", run=Run.STOPPED, grid=Grid((BIG,), blocks), asked=asked, reason="not there now",
+                       capabilities=Capability.BREAKPOINTS | Capability.RUN_CONTROL)  # fmt: skip
+    (row,) = [row for row in grid_rows(debug, width=70).rows if isinstance(row.target, UntilTarget)]
+    assert row.text() == "  → run until block (200,3,0) is on the device"
+    for change in (
+        {"asked": Focus.of(block=(250, 3, 0))},
+        {"asked": Focus.of(block=(11, 0, 0))},
+        {"run": Run.DUMP},
+    ):
+        for name, value in change.items():
+            setattr(debug, name, value)
+        assert not [row for row in grid_rows(debug, width=70).rows if isinstance(row.target, UntilTarget)]
 
 
 def test_a_click_on_a_shade_goes_to_a_block_that_is_held() -> None:

@@ -1,16 +1,19 @@
-"""A warp's lanes as glyphs: state by shape, program counter by colour and shape."""
+"""A warp's lanes as glyphs: state by shape, program counter by letter and colour."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from ladder_backends.model.frame import Place
 from ladder_backends.model.grid import Lane, LaneState, Warp
 from ladder_tui.widgets.row import Cell
 
 _ACTIVE = "■"
-_GROUP_GLYPHS = "▤▥▦▧▨▩"
-_GROUP_STYLES = ("heat-3", "heat-5", "heat-1", "heat-7", "heat-2", "heat-6")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_OTHER = "+"
+_UNKNOWN = "?"
+_GROUP_STYLES = ("lane-active", "heat-5", "heat-3", "heat-7", "heat-2", "heat-6", "heat-1", "heat-4")
 _FOCUS = "◆"
 _STATE_GLYPHS = {
     LaneState.FAULTING: ("✗", "lane-faulting"),
@@ -22,17 +25,40 @@ _STATE_WORDS = {
     LaneState.FAULTING: "faulting",
     LaneState.DIVERGENT: "waiting",
 }
+_STAND = (LaneState.ACTIVE, LaneState.DIVERGENT, LaneState.FAULTING)
 
 
-def program_counters(warps: Sequence[Warp]) -> dict[str, int]:
-    """The different program counters of the lanes that run, numbered by how many lanes stand there."""
+class Counters(NamedTuple):
+    """The different program counters of lanes, and what is known of each.
+
+    Attributes:
+        group: Number of each, by how many lanes stand there; the counter that is not known is the last one.
+        lanes: How many lanes stand at each.
+        places: The source lines of those of which they were told.
+    """
+
+    group: Mapping[str, int] = {}
+    lanes: Mapping[str, int] = {}
+    places: Mapping[str, Place] = {}
+
+    @property
+    def diverge(self) -> bool:
+        """There is more than one: lanes are drawn as letters."""
+        return len(self.group) > 1
+
+
+def program_counters(warps: Sequence[Warp]) -> Counters:
+    """Where the lanes stand that the engine holds and that have not ended."""
     counts: dict[str, int] = {}
+    places: dict[str, Place] = {}
     for warp in warps:
         for lane in warp.lanes:
-            if lane.state in (LaneState.ACTIVE, LaneState.DIVERGENT, LaneState.FAULTING):
+            if lane.state in _STAND:
                 counts[lane.pc] = counts.get(lane.pc, 0) + 1
+                if lane.place is not None and lane.pc:
+                    places[lane.pc] = lane.place
     ranked = sorted(counts, key=lambda pc: (not pc, -counts[pc], pc))
-    return {pc: number for number, pc in enumerate(ranked)}
+    return Counters({pc: number for number, pc in enumerate(ranked)}, counts, places)
 
 
 class LaneLook(NamedTuple):
@@ -42,20 +68,29 @@ class LaneLook(NamedTuple):
     style: str
 
 
-def look_of(lane: Lane, counters: dict[str, int]) -> LaneLook:
-    """How a lane is drawn, apart from focus and cursor."""
+def letter_of(pc: str, counters: Counters) -> str:
+    """The letter of a program counter: `a` where most lanes stand."""
+    if not pc:
+        return _UNKNOWN
+    group = counters.group.get(pc, len(_LETTERS))
+    return _LETTERS[group] if group < len(_LETTERS) else _OTHER
+
+
+def look_of(lane: Lane, counters: Counters) -> LaneLook:
+    """How a lane is drawn, apart from focus and cursor: capitals execute, small letters wait for them."""
     fixed = _STATE_GLYPHS.get(lane.state)
     if fixed is not None:
         return LaneLook(*fixed)
-    group = counters.get(lane.pc, 0)
-    if lane.state is LaneState.ACTIVE and group == 0:
-        return LaneLook(_ACTIVE, "lane-active")
-    style = "lane-divergent" if lane.state is LaneState.DIVERGENT and not lane.pc else _GROUP_STYLES[group % 6]
-    glyph = _ACTIVE if lane.state is LaneState.ACTIVE else _GROUP_GLYPHS[group % 6]
-    return LaneLook(glyph, style)
+    if not lane.pc and lane.state is LaneState.DIVERGENT:
+        return LaneLook(_UNKNOWN, "lane-divergent")
+    style = _GROUP_STYLES[counters.group.get(lane.pc, 0) % len(_GROUP_STYLES)]
+    if not counters.diverge:
+        return LaneLook(_ACTIVE if lane.state is LaneState.ACTIVE else letter_of(lane.pc, counters), style)
+    letter = letter_of(lane.pc, counters)
+    return LaneLook(letter.upper() if lane.state is LaneState.ACTIVE else letter, style)
 
 
-def lane_cells(warp: Warp, counters: dict[str, int], focus: int | None, cursor: int | None) -> list[Cell]:
+def lane_cells(warp: Warp, counters: Counters, focus: int | None, cursor: int | None) -> list[Cell]:
     """The warp's lanes, neighbours that look alike joined.
 
     Args:
@@ -92,7 +127,35 @@ def ranges_words(numbers: Sequence[int]) -> str:
     return ", ".join(pieces) if len(pieces) <= 6 else ", ".join([*pieces[:6], "…"])
 
 
-def legend(warp: Warp, counters: dict[str, int], focus_pc: str, focus_line: str, absent: str) -> list[list[Cell]]:
+def where_words(pc: str, place: Place | None) -> str:
+    """`:28`, else the program counter without its leading zeros."""
+    if place is not None:
+        return f":{place.line}"
+    digits = pc.removeprefix("0x").lstrip("0")
+    return f"0x{digits}" if digits else pc
+
+
+def counters_line(counters: Counters, room: int) -> list[Cell]:
+    """`a :28 14 lanes  b :31 18 lanes`: all program counters of a block in one line; as many as have room."""
+    cells: list[Cell] = []
+    used = 0
+    ranked = sorted(counters.group, key=lambda pc: counters.group[pc])
+    for number, pc in enumerate(ranked):
+        count = counters.lanes.get(pc, 0)
+        where = f" {where_words(pc, counters.places.get(pc))}" if pc else " elsewhere"
+        words = f"{where} {count} lane{'' if count == 1 else 's'}"
+        more = f"  … {len(ranked) - number} more"
+        last = number == len(ranked) - 1
+        if used + len(words) + 3 + (0 if last else len(more)) > room and number:
+            cells.append(Cell(more, "muted"))
+            break
+        style = "lane-divergent" if not pc else _GROUP_STYLES[number % len(_GROUP_STYLES)]
+        cells += [Cell("  ") if number else Cell(""), Cell(letter_of(pc, counters), style), Cell(words, "text")]
+        used += len(words) + 3
+    return [cell for cell in cells if cell.text]
+
+
+def legend(warp: Warp, counters: Counters, focus_pc: str, focus_line: str, absent: str) -> list[list[Cell]]:
     """What the glyphs of a warp mean, one line for each group of lanes.
 
     Args:
@@ -111,7 +174,9 @@ def legend(warp: Warp, counters: dict[str, int], focus_pc: str, focus_line: str,
         glyph, style = look_of(lanes[0], counters)
         numbers = ranges_words([lane.number for lane in lanes])
         words = f" lane{'' if len(lanes) == 1 else 's'} {numbers}"
-        if pc and pc == focus_pc and focus_line:
+        if pc and pc in counters.places:
+            words += f" at {where_words(pc, counters.places[pc])}"
+        elif pc and pc == focus_pc and focus_line:
             words += f" at {focus_line}"
         elif pc:
             words += f" at {pc}"

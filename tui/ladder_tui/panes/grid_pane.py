@@ -1,4 +1,4 @@
-"""The grid map: kernels, blocks, and the focused block's warps lane by lane."""
+"""The grid map: kernels, blocks, and the focused block's warps lane by lane; or the hardware below them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from textual import events
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Place
-from ladder_backends.model.grid import LANES
+from ladder_backends.model.grid import LANES, Kernel, Warp, linear
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import dump_rung
 from ladder_backends.session.alternatives import Alternative
+from ladder_backends.session.device_view import with_places
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
-from ladder_tui.actions import bindings_for
-from ladder_tui.panes.grid_blocks import BlockCell
+from ladder_tui.actions import bindings_for, key_of
+from ladder_tui.panes.grid_blocks import BlockCell, Spans
+from ladder_tui.panes.grid_hardware import HardwareRows, hardware_rows
 from ladder_tui.panes.grid_rows import (
     AlternativeTarget,
     BlocksTarget,
+    BlockView,
     GridRows,
     KernelTarget,
     RangeTarget,
+    UntilTarget,
     WarpTarget,
     focused_kernel,
     focused_lane,
@@ -31,13 +35,18 @@ from ladder_tui.panes.grid_rows import (
     range_row,
     thread_at,
 )
+from ladder_tui.panes.grid_walk import HardwareWalk
 from ladder_tui.panes.pane import Pane
 from ladder_tui.panes.source_pane import SourcePane
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
     from ladder_tui.theming import Palette
+
+_MOST_LINES = 8
+"""Lines that the whole grid takes at most."""
 
 
 class GridPane(Pane):
@@ -52,11 +61,19 @@ class GridPane(Pane):
         self._warp: int | None = None
         self._lane = 0
         self._block = 0
+        self._zoom = self._top_line = 0
         self._stood: Focus | None = None
         self._base = self._walked = GridRows()
         self._base_for: tuple[object, ...] = ()
         self._walked_for: tuple[object, ...] = ()
+        self._spans: Spans | None = None
+        self._spans_of: tuple[object, ...] = ()
+        self._placed: tuple[Warp, ...] = ()
+        self._placed_of: tuple[object, ...] = ()
         self._turn = 0
+        self._hardware: HardwareWalk | None = None
+        self._machine = HardwareRows()
+        self._machine_for: tuple[object, ...] = ()
 
     # Rows ------------------------------------------------------------------------------------------------------
 
@@ -66,44 +83,106 @@ class GridPane(Pane):
         debug = self.debug
         if debug is None:
             return 0
+        if self._hardware is not None:
+            return len(self._hardware_map().rows)
         runs = len(debug.grid.blocks)
         return len(self._map().rows) + (runs if runs > 1 else 0)
 
     def row(self, index: int) -> Row:
-        """A kernel, the blocks, a warp, a line of the legend, or a run of blocks."""
-        rows = self._map().rows
+        """A kernel, a line of blocks, a warp, a line of the legend, or a run of blocks; or a piece of hardware."""
         debug = self.debug
+        rows = self._map().rows if self._hardware is None else self._hardware_map().rows
         if index < len(rows):
             return rows[index]
-        return range_row(debug, index - len(rows)) if debug is not None else EMPTY
+        return range_row(debug, index - len(rows)) if debug is not None and self._hardware is None else EMPTY
 
     def _map(self) -> GridRows:
         """The map as it is to be drawn; built once for each change of state, size or cursor."""
         debug = self.debug
         if debug is None:
             return GridRows()
-        base = (self._turn, id(debug), self.body_width)
+        kernel = focused_kernel(debug)
+        base = (self._turn, id(debug), self.body_width, self.body_height, self._zoom, self._top_line)
         if base != self._base_for:
-            self._base, self._base_for = grid_rows(debug, width=self.body_width), base
+            self._base = grid_rows(
+                debug,
+                width=self.body_width,
+                view=self._view(None),
+                spans=self._held(debug, kernel),
+                warps=self._warps(debug, kernel),
+            )
+            self._base_for = base
         if not self.has_focus:
             return self._base
         walk = (*base, self.cursor, self._lane, self._block)
         if walk != self._walked_for:
             target = self._base.rows[self.cursor].target if self.cursor < len(self._base.rows) else None
+            layout = self._base.layout
+            on_map = isinstance(target, BlocksTarget) and layout is not None
             self._walked = grid_rows(
                 debug,
                 width=self.body_width,
+                view=self._view(layout.cell_of(self._block) if on_map and layout is not None else None),
+                spans=self._held(debug, kernel),
+                warps=self._warps(debug, kernel),
                 cursor_warp=target.warp if isinstance(target, WarpTarget) else None,
                 cursor_lane=self._lane,
-                cursor_block=self._block if isinstance(target, BlocksTarget) else None,
             )
             self._walked_for = walk
         return self._walked
+
+    def _view(self, cursor: int | None) -> BlockView:
+        height = max(1, self.body_height)
+        whole = max(1, min(_MOST_LINES, height // 4))
+        # Looked at closely, the map takes half of the room and is scrolled in it.
+        return BlockView(self._zoom, self._top_line, max(whole, height // 2), whole, cursor)
+
+    def _held(self, debug: DebugState, kernel: Kernel | None) -> Spans | None:
+        if kernel is None:
+            return None
+        key = (kernel, debug.grid.blocks)
+        if key != self._spans_of:
+            self._spans, self._spans_of = Spans(kernel, debug.grid.blocks), key
+        return self._spans
+
+    def _warps(self, debug: DebugState, kernel: Kernel | None) -> tuple[Warp, ...]:
+        """The block's warps, with the lines of their lanes where these were told."""
+        told = debug.lane_lines
+        if kernel is None or told.block is None:
+            return debug.grid.warps
+        key = (id(debug.grid.warps), id(told), kernel.number)
+        if key != self._placed_of:
+            block = debug.grid.warps[0].block if debug.grid.warps else None
+            self._placed = with_places(debug.grid.warps, told, kernel.number, block, kernel.block_dim)
+            self._placed_of = key
+        return self._placed
+
+    def _hardware_map(self) -> HardwareRows:
+        debug, walk = self.debug, self._hardware
+        if debug is None or walk is None:
+            return HardwareRows()
+        key = (self._turn, id(debug), self.body_width, self.has_focus, self.cursor, walk.sm, walk.slot, walk.lane)
+        if key != self._machine_for:
+            on_map = self.has_focus and walk.on_map
+            self._machine = hardware_rows(
+                debug,
+                width=self.body_width,
+                cursor_sm=walk.sm if on_map else None,
+                cursor_slot=walk.slot if self.has_focus and not walk.on_map else None,
+                cursor_lane=walk.lane,
+            )
+            self._machine_for = key
+        return self._machine
 
     def title(self) -> Title:
         """`Grid vadd<<<(4,1,1),(256,1,1)>>>  kernel 0`."""
         debug = self.debug
         kernel = focused_kernel(debug) if debug is not None else None
+        if self._hardware is not None and debug is not None:
+            where = debug.focus.describe("device", "sm", "warp", "lane") if debug.focus is not None else ""
+            return Title(
+                self.pane_name, (Cell("hardware", "function"), Cell(f"  {where}", "muted")), self.tab_cells()
+            )
         if debug is None or kernel is None:
             return super().title()
         state = [Cell(invocation(kernel), "function"), Cell(f"  kernel {kernel.number}", "muted")]
@@ -121,6 +200,8 @@ class GridPane(Pane):
         if not debug.capabilities & Capability.DEVICE_FOCUS:
             rung = dump_rung()
             return f"this engine knows no lanes; {rung.name}, on {rung.place}, does"
+        if debug.run is Run.RUNNING:
+            return f"the target runs; {key_of('run.interrupt')} stops it, and the map is drawn"
         return "no kernel is on the device"
 
     # Changes ---------------------------------------------------------------------------------------------------
@@ -132,8 +213,21 @@ class GridPane(Pane):
         if debug is not None and debug.focus != self._stood and debug.grid.warps:
             self._stood = debug.focus
             self._follow()
+        self._ask()
         self._stay()
         self.update()
+
+    def _ask(self) -> None:
+        """Ask for what this view shows and is not known of this stop; never for what it does not show."""
+        debug, session = self.debug, self.session
+        if debug is None or session is None or debug.run not in (Run.STOPPED, Run.DUMP):
+            return
+        if not debug.capabilities & Capability.DEVICE_FOCUS:
+            return
+        if self._hardware is not None:
+            self.work(session.machine.device.look(self._hardware.device, self._hardware.wanted_sm))
+        elif debug.grid.warps and debug.lane_lines.block is None:
+            self.work(session.machine.device.look_lines())
 
     def _follow(self) -> None:
         debug = self.debug
@@ -143,9 +237,23 @@ class GridPane(Pane):
         if where.warp is not None and where.lane is not None:
             self._warp, self._lane = where.warp, where.lane
             self._follow_cursor = True
+        kernel = focused_kernel(debug)
+        if kernel is not None and where.block is not None and all(kernel.grid_dim):
+            self._block = linear(where.block, kernel.grid_dim)
+            self._show_block()
+
+    def _show_block(self) -> None:
+        """Scroll the window of the map to the block under the cursor."""
+        built = self._map()
+        if built.layout is not None:
+            line, shown = built.layout.line_of(self._block), max(1, built.shown)
+            if not self._top_line <= line < self._top_line + shown:
+                self._top_line = max(0, min(line - shown // 2, built.layout.lines - shown))
 
     def _stay(self) -> None:
         """Keep the cursor on its warp, on whatever row that is by now."""
+        if self._hardware is not None:
+            return
         row = self._map().warp_rows.get(self._warp) if self._warp is not None else None
         if row is not None:
             self.cursor = row
@@ -160,22 +268,131 @@ class GridPane(Pane):
     def cursor_moved(self) -> None:
         """The cursor stays on a warp while rows come and go above it."""
         target = self.row(self.cursor).target if self.row_count else None
+        if self._hardware is not None:
+            self._hardware.stands_on(target)
+            return
         self._warp = target.warp if isinstance(target, WarpTarget) else None
 
     def action_sideways(self, columns: int) -> None:
-        """Move over the lanes of a warp or over the blocks."""
+        """Move over the lanes of a warp, over the blocks, or over SMs."""
         step = 1 if columns > 0 else -1
         target = self.row(self.cursor).target if self.row_count else None
-        if isinstance(target, WarpTarget):
+        if self._hardware is not None:
+            self._hardware.sideways(step, target)
+        elif isinstance(target, WarpTarget):
             self._lane = min(max(self._lane + step, 0), LANES - 1)
         elif isinstance(target, BlocksTarget):
-            self._block = min(max(self._block + step, 0), len(target.cells) - 1)
+            self._move_block(step, 0)
         self.update()
+
+    def action_move(self, rows: int) -> None:
+        """Move by rows; inside the map of blocks by its lines, which scroll in their window."""
+        target = self.row(self.cursor).target if self.row_count else None
+        if self._hardware is None and isinstance(target, BlocksTarget) and self._move_block(0, rows):
+            self.update()
+            return
+        super().action_move(rows)
+        if self._hardware is None:
+            self._enter_map()
+
+    def _enter_map(self) -> None:
+        """Coming to a line of the map from outside, the cursor stands on a block of that line."""
+        target = self.row(self.cursor).target if self.row_count else None
+        layout = self._map().layout
+        if isinstance(target, BlocksTarget) and layout is not None and layout.line_of(self._block) != target.line:
+            self._block = layout.span(target.line)[0]
+            self.update()
+
+    def action_edge(self, which: str) -> None:
+        """Go to the first or the last row; in a map that is scrolled, to its first or last block first."""
+        built = self._map()
+        layout = built.layout
+        target = self.row(self.cursor).target if self.row_count else None
+        if self._hardware is None and layout is not None and isinstance(target, BlocksTarget):
+            edge = 0 if which == "first" else layout.total - 1
+            if built.shown < layout.lines and layout.cell_of(self._block) != layout.cell_of(edge):
+                self._block = edge
+                self._to_block_row()
+                return
+        if self._hardware is None and which == "first":
+            self._block = self._top_line = 0
+        super().action_edge(which)
+
+    def _move_block(self, cells: int, lines: int) -> bool:
+        """Move over the map; False where that leads out of it."""
+        layout = self._map().layout
+        if layout is None:
+            return False
+        first = layout.cell_of(self._block)
+        if cells:
+            last = layout.cell_of(layout.total - 1)
+            self._block = max(0, min(layout.cell_of(max(0, first + cells * layout.size)), last))
+            if cells > 0 and self._block == first != last:
+                # The last cell of a line is shorter.
+                line = layout.line_of(first)
+                self._block = layout.span(line + 1)[0] if line + 1 < layout.lines else first
+        else:
+            line = layout.line_of(first)
+            aim = line + lines
+            if abs(lines) > 1 and layout.lines > 1:
+                aim = max(0, min(aim, layout.lines - 1))
+            if not 0 <= aim < layout.lines or aim == line:
+                return False
+            begin, end = layout.span(aim)
+            column = first - layout.span(line)[0]
+            self._block = min(begin + column, layout.cell_of(end - 1))
+        self._to_block_row()
+        return True
+
+    def _to_block_row(self) -> None:
+        self._show_block()
+        built = self._map()
+        if built.layout is not None:
+            self.move_cursor(built.map_row + built.layout.line_of(self._block) - self._top_line)
+
+    def action_zoom_map(self, levels: int) -> None:
+        """Look closer at the map of blocks, or from farther away."""
+        if self._hardware is not None:
+            self.ladder_app.say("the map of SMs has one size")
+            return
+        built = self._map()
+        if built.layout is None or len(built.levels) < 2:
+            self.ladder_app.say("each cell is one block already" if built.layout else "there is no map of blocks")
+            return
+        self._zoom = max(0, min(min(self._zoom, len(built.levels) - 1) + levels, len(built.levels) - 1))
+        self._top_line = 0
+        self._to_block_row()
+
+    # The hardware ----------------------------------------------------------------------------------------------
+
+    def action_hardware(self) -> None:
+        """Show devices, SMs and their warps, or the kernel's blocks and lanes again."""
+        debug = self.debug
+        if self._hardware is None:
+            if debug is None or debug.run not in (Run.STOPPED, Run.DUMP):
+                self.ladder_app.say(self.not_standing() or "nothing stands on a device", "warning")
+                return
+            self._hardware = HardwareWalk(self)
+        else:
+            self._hardware = None
+        self._turn += 1
+        self.cursor = self.top = 0
+        self._ask()
+        self._stay()
+        self.update()
+
+    # Going -----------------------------------------------------------------------------------------------------
 
     def activate(self, hit: Hit) -> None:
         """Go where the row, or the lane or block under the mouse, is."""
         debug = self.debug
         if debug is None:
+            return
+        if self._hardware is not None:
+            self._hardware.activate(hit, self._hardware_map())
+            self._turn += 1
+            self._ask()
+            self.update()
             return
         kernel = focused_kernel(debug)
         number = kernel.number if kernel is not None else None
@@ -194,17 +411,27 @@ class GridPane(Pane):
                     )
                     self.update()
                     return
-                self._go(Focus.of(kernel=number, block=where.block, thread=thread))
+                self.go(Focus.of(kernel=number, block=where.block, thread=thread))
             case BlocksTarget(cells=cells) if cells and hit.column is None:
-                self._go(Focus.of(kernel=number, block=cells[min(self._block, len(cells) - 1)].block))
-            case BlockCell(block=block) | RangeTarget(block=block):
-                self._go(Focus.of(kernel=number, block=block))
+                layout = self._map().layout
+                at = layout.cell_of(self._block) if layout is not None else 0
+                self.go(
+                    Focus.of(kernel=number, block=next((c.block for c in cells if c.first == at), cells[0].block))
+                )
+            case BlockCell(first=first, block=block):
+                self._block = first
+                self.go(Focus.of(kernel=number, block=block))
+            case RangeTarget(block=block):
+                self.go(Focus.of(kernel=number, block=block))
             case KernelTarget(kernel=other):
-                self._go(Focus.of(kernel=other))
+                self.go(Focus.of(kernel=other))
             case AlternativeTarget(alternative=other_place):
                 self._go_instead(other_place)
+            case UntilTarget(asked=asked):
+                self._run_until(asked)
 
-    def _go(self, asked: Focus) -> None:
+    def go(self, asked: Focus) -> None:
+        """Stand there, or learn why not."""
         session = self.session
         if session is None:
             return
@@ -213,9 +440,23 @@ class GridPane(Pane):
         self.work(self.ladder.jump_to(asked) if in_dump else session.switch(asked))
         self.update()
 
+    def action_until_block(self) -> None:
+        """Run until the block that was asked for last is on the device."""
+        asked = self.debug.asked if self.debug is not None else None
+        if asked is None:
+            self.ladder_app.say("go to a block that is not on the device first", "warning")
+        else:
+            self._run_until(asked)
+
+    def _run_until(self, asked: Focus) -> None:
+        from ladder_backends.session.until_resident import run_until_resident
+
+        if (session := self.session) is not None:
+            self.work(run_until_resident(session, asked))
+
     def _go_instead(self, other: Alternative) -> None:
         if other.focus is not None:
-            self._go(other.focus)
+            self.go(other.focus)
         elif other.file and other.line is not None:
             source = self.ladder_app.workspace.show_pane("source")
             if isinstance(source, SourcePane):

@@ -1,8 +1,9 @@
-"""The grid map as rows: kernels, blocks, the focused block's warps and lanes."""
+"""The grid map as rows: kernels, a window of the blocks, the focused block's warps and lanes."""
 
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -10,11 +11,25 @@ from ladder_backends.model.focus import Dim3, Focus, format_coordinate
 from ladder_backends.model.grid import LANES, Kernel, LaneState, Warp, delinear, linear, volume
 from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.state import DebugState, Run
-from ladder_tui.panes.grid_blocks import BlockCell, block_cells, held_words, map_cells
-from ladder_tui.panes.grid_lanes import lane_cells, legend, program_counters
+from ladder_backends.session.until_resident import can_wait_for
+from ladder_tui.panes.grid_blocks import (
+    BlockCell,
+    Layout,
+    Spans,
+    block_name,
+    cell_words,
+    held_words,
+    layouts,
+    line_cells,
+    map_cells,
+)
+from ladder_tui.panes.grid_lanes import Counters, counters_line, lane_cells, legend, program_counters
 from ladder_tui.widgets.row import Cell, Row
 
 _NUMBERED_BLOCKS = 16
+_MOST_CELLS = 64
+_HEAD = 7
+"""Columns before the map of blocks."""
 _REASON_LINES = 3
 
 
@@ -25,9 +40,15 @@ class KernelTarget(NamedTuple):
 
 
 class BlocksTarget(NamedTuple):
-    """The row of the block map."""
+    """A line of the map of blocks.
+
+    Attributes:
+        cells: What is on it.
+        line: Which it is, of the whole map.
+    """
 
     cells: tuple[BlockCell, ...]
+    line: int = 0
 
 
 class WarpTarget(NamedTuple):
@@ -48,7 +69,32 @@ class AlternativeTarget(NamedTuple):
     alternative: Alternative
 
 
-GridTarget: TypeAlias = KernelTarget | BlocksTarget | WarpTarget | RangeTarget | AlternativeTarget
+class UntilTarget(NamedTuple):
+    """Running on until the block that was asked for is on the device."""
+
+    asked: Focus
+
+
+GridTarget: TypeAlias = KernelTarget | BlocksTarget | WarpTarget | RangeTarget | AlternativeTarget | UntilTarget
+
+
+@dataclass(frozen=True, slots=True)
+class BlockView:
+    """Which part of the map of blocks is looked at.
+
+    Attributes:
+        zoom: Level of zoom; 0 is the whole grid.
+        top: First line of the map that is in its window.
+        lines: Lines of the window.
+        whole: Lines that the whole grid may take at level 0.
+        cursor: First block of the cell under the keyboard's cursor, or None.
+    """
+
+    zoom: int = 0
+    top: int = 0
+    lines: int = 1
+    whole: int = 1
+    cursor: int | None = None
 
 
 def focused_kernel(debug: DebugState) -> Kernel | None:
@@ -114,29 +160,41 @@ class GridRows:
         rows: Everything but the long list of block ranges.
         lane_start: Column of lane 0 in a warp's row.
         warp_rows: Row number by warp of the block.
+        map_row: Row number of the first line of the map's window.
+        levels: The levels of zoom of the map.
+        layout: The level that is shown, or None without a map.
+        shown: Lines of the map in its window.
     """
 
     rows: list[Row] = field(default_factory=list)
     lane_start: int = 0
     warp_rows: dict[int, int] = field(default_factory=dict)
+    map_row: int = 0
+    levels: list[Layout] = field(default_factory=list)
+    layout: Layout | None = None
+    shown: int = 0
 
 
 def grid_rows(
     debug: DebugState,
     *,
     width: int,
+    view: BlockView = BlockView(),
+    spans: Spans | None = None,
+    warps: Sequence[Warp] | None = None,
     cursor_warp: int | None = None,
     cursor_lane: int | None = None,
-    cursor_block: int | None = None,
 ) -> GridRows:
     """Lay out the map.
 
     Args:
         debug: The state to draw.
         width: Columns of a row.
+        view: Which part of the map of blocks is looked at.
+        spans: The blocks that are held, where they are known already.
+        warps: The block's warps, where more is known of them than the state tells.
         cursor_warp: Warp of the block under the cursor, or None.
         cursor_lane: Lane under the cursor.
-        cursor_block: Cell of the block map under the cursor, or None.
     """
     built = GridRows()
     rows = built.rows
@@ -146,8 +204,8 @@ def grid_rows(
         rows += [_kernel_row(other, other is kernel) for other in debug.grid.kernels]
     focus = focused_lane(debug)
     if kernel is not None:
-        rows += _block_rows(debug, kernel, focus, width, cursor_block)
-    _warp_rows(built, debug, kernel, focus, width, cursor_warp, cursor_lane)
+        _block_rows(built, debug, kernel, focus, width, view, spans)
+    _warp_rows(built, debug, kernel, focus, width, cursor_warp, cursor_lane, warps)
     return built
 
 
@@ -180,6 +238,9 @@ def _asked_rows(debug: DebugState, width: int) -> list[Row]:
         Row((Cell("  → ", "focus"), Cell(other.label, "text")), target=AlternativeTarget(other))
         for other in debug.alternatives
     ]
+    if debug.asked is not None and can_wait_for(debug, debug.asked):
+        words = f"run until {debug.asked.describe('block')} is on the device"
+        rows.append(Row((Cell("  → ", "focus"), Cell(words, "text")), target=UntilTarget(debug.asked)))
     return rows
 
 
@@ -197,20 +258,76 @@ def _kernel_row(kernel: Kernel, focused: bool) -> Row:
     return Row(cells, (Cell(kernel.status, "muted"),), KernelTarget(kernel.number))
 
 
-def _block_rows(debug: DebugState, kernel: Kernel, focus: FocusedLane, width: int, cursor: int | None) -> list[Row]:
-    words = held_words(kernel, debug.grid.blocks, dump=debug.run is Run.DUMP)
-    total = volume(kernel.grid_dim)
-    numbered = total <= _NUMBERED_BLOCKS and kernel.grid_dim[1:] == (1, 1)
-    head = Cell("blocks ", "muted")
-    room = max(8, min(64, width - len(head.text)))
-    cells = block_cells(kernel, debug.grid.blocks, focus.block, room)
-    target = BlocksTarget(tuple(cells))
-    drawn = map_cells(kernel, cells, cursor, numbered)
-    note = Cell(f" {words}", "muted")
-    taken = len(head.text) + sum(len(cell.text) for cell in drawn)
-    if taken + len(note.text) <= width:
-        return [Row((head, *drawn, note), target=target)]
-    return [Row((head, *drawn), target=target), Row((Cell("      "), note))]
+def _block_rows(
+    built: GridRows,
+    debug: DebugState,
+    kernel: Kernel,
+    focus: FocusedLane,
+    width: int,
+    view: BlockView,
+    spans: Spans | None,
+) -> None:
+    """A window on the map of blocks, and what is known of them in words."""
+    rows, dump = built.rows, debug.run is Run.DUMP
+    spans = spans if spans is not None else Spans(kernel, debug.grid.blocks)
+    words = held_words(kernel, spans, dump=dump) + cluster_words(debug, kernel)
+    total, flat = volume(kernel.grid_dim), kernel.grid_dim[1:] == (1, 1)
+    numbered = total <= _NUMBERED_BLOCKS and flat
+    room = max(8, min(_MOST_CELLS, width - _HEAD))
+    built.levels = levels = layouts(kernel.grid_dim, room, max(1, view.whole))
+    built.map_row = len(rows)
+    if not levels:
+        rows.append(Row((Cell("blocks ", "muted"), Cell(words, "muted")), target=BlocksTarget(())))
+        return
+    built.layout = layout = levels[min(view.zoom, len(levels) - 1)]
+    top = max(0, min(view.top, layout.lines - 1))
+    built.shown = min(view.lines if view.zoom else max(view.whole, 1), layout.lines - top)
+    cursor_cell: BlockCell | None = None
+    for line in range(top, top + built.shown):
+        cells = line_cells(kernel, spans, layout, line, focus.block)
+        cursor_cell = next((cell for cell in cells if cell.first == view.cursor), cursor_cell)
+        drawn = map_cells(cells, view.cursor, numbered)
+        head = "blocks " if line == top and (layout.lines == 1 or not view.zoom) else _line_name(kernel, cells)
+        rows.append(Row((Cell(f"{head:<{_HEAD}}", "muted"), *drawn), target=BlocksTarget(tuple(cells), line)))
+    notes = [words if cursor_cell is None else cell_words(kernel, cursor_cell, dump=dump)]
+    if layout.size > 1:
+        notes.append(f"1 cell = {layout.size:,} blocks")
+    if built.shown < layout.lines:
+        notes.append(f"lines {top + 1:,}–{top + built.shown:,} of {layout.lines:,}")
+    last, note = rows[-1], " · ".join(notes)
+    if built.shown == 1 and len(last.text()) + len(note) + 1 <= width:
+        rows[-1] = last._replace(cells=(*last.cells, Cell(f" {note}", "muted")))
+    else:
+        rows += [Row((Cell(" " * _HEAD), Cell(line, "muted"))) for line in _joined(notes, width - _HEAD)]
+
+
+def _joined(notes: Sequence[str], room: int) -> list[str]:
+    """Notes on as few lines as they fit on whole."""
+    lines: list[str] = []
+    for note in notes:
+        if lines and len(lines[-1]) + 3 + len(note) <= room:
+            lines[-1] += f" · {note}"
+        else:
+            lines.append(note)
+    return lines
+
+
+def _line_name(kernel: Kernel, cells: Sequence[BlockCell]) -> str:
+    """The block that a line begins with, as far as there is room: `0,12`."""
+    first = delinear(cells[0].first, kernel.grid_dim)
+    name = block_name(first, kernel.grid_dim).strip("()")
+    if kernel.grid_dim[2] == 1 and name.endswith(",0") and name.count(",") == 2:
+        name = name[:-2]
+    return name if len(name) < _HEAD else "…" + name[len(name) - _HEAD + 2 :]
+
+
+def cluster_words(debug: DebugState, kernel: Kernel) -> str:
+    """` · cluster (1,0,0) of 2×1×1 blocks`, where the kernel has clusters."""
+    cluster = debug.focus.get("cluster") if debug.focus is not None else None
+    if cluster is None and kernel.cluster_dim is None:
+        return ""
+    of = " of " + "×".join(map(str, kernel.cluster_dim)) + " blocks" if kernel.cluster_dim is not None else ""
+    return f" · cluster {format_coordinate(cluster)}{of}" if cluster is not None else f" · clusters{of}"
 
 
 def _warp_rows(
@@ -221,8 +338,9 @@ def _warp_rows(
     width: int,
     cursor_warp: int | None,
     cursor_lane: int | None,
+    placed: Sequence[Warp] | None,
 ) -> None:
-    rows, warps = built.rows, debug.grid.warps
+    rows, warps = built.rows, debug.grid.warps if placed is None else placed
     if not warps:
         if focus.block is not None and kernel is not None:
             rows.append(Row((Cell(f"block {format_coordinate(focus.block)} has no warp on the device", "muted"),)))
@@ -232,6 +350,8 @@ def _warp_rows(
     digits = len(str(count - 1))
     built.lane_start = digits + 1
     counters = program_counters(warps)
+    if counters.diverge:
+        rows.append(Row(tuple(counters_line(counters, width))))
     number = 0
     absent = "the dump holds none of it" if debug.run is Run.DUMP else "not resident"
     while number < count:
@@ -266,7 +386,7 @@ def _cursor_words(kernel: Kernel | None, warp: int, lane: int | None) -> tuple[C
 
 
 def _legend_rows(
-    debug: DebugState, kernel: Kernel | None, warp: Warp, counters: dict[str, int], focus: FocusedLane
+    debug: DebugState, kernel: Kernel | None, warp: Warp, counters: Counters, focus: FocusedLane
 ) -> list[Row]:
     pc, line = "", ""
     if focus.warp == warp.index and focus.lane is not None and 0 <= focus.lane < len(warp.lanes):
