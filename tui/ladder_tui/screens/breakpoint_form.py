@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent, BreakpointKind
 from ladder_backends.model.focus import Dim3, parse_dim3
 from ladder_backends.model.frame import file_name
@@ -139,7 +140,7 @@ def ask_condition(
 def has_lanes(home: Workspace) -> bool:
     """Whether the program on screen runs on a GPU, whose lanes a breakpoint can be for."""
     session = home.ladder.active
-    return session is not None and session.debugger.device_stops is not None
+    return session is not None and bool(session.state.capabilities & Capability.DEVICE_FOCUS)
 
 
 def _options(intent: BreakpointIntent, *, whole: bool, lanes: bool) -> Sequence[Field]:
