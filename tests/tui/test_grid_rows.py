@@ -12,7 +12,7 @@ from ladder_backends.session.device_view import with_places
 from ladder_backends.session.grid_state import LinesOfLanes
 from ladder_backends.session.jump import Alternative
 from ladder_backends.session.state import DebugState, Grid, Run
-from ladder_tui.panes.grid_blocks import Layout, Spans, cell_words, held_words, layouts, line_cells
+from ladder_tui.panes.grid_blocks import BlockCell, Layout, Spans, cell_words, held_words, layouts, line_cells
 from ladder_tui.panes.grid_lanes import lane_cells, program_counters, ranges_words
 from ladder_tui.panes.grid_rows import (
     AlternativeTarget,
@@ -140,7 +140,7 @@ def test_many_warps_share_one_row_where_they_are_absent() -> None:
     assert labels[:5] == ["0–2", "", "4–19", "20", "21–31"]
 
 
-def whole(kernel: Kernel, blocks: tuple[BlockRange, ...], layout: Layout, focus: Dim3 | None = None) -> list:
+def whole(kernel: Kernel, blocks: tuple[BlockRange, ...], layout: Layout, focus: Dim3 | None = None) -> list[BlockCell]:
     spans = Spans(kernel, blocks)
     return [cell for line in range(layout.lines) for cell in line_cells(kernel, spans, layout, line, focus)]
 

@@ -11,7 +11,7 @@ from ladder_backends.session.state import Change, Notice, Run
 from ladder_tui.actions import ACTIONS
 from ladder_tui.panes import PANES
 from ladder_tui.screens.choice import ChoiceScreen
-from ladder_tui.screens.commands import read_place
+from ladder_tui.screens.coordinates import read_place
 from ladder_tui.screens.help import HelpScreen
 from ladder_tui.widgets.row import width_of
 
@@ -219,7 +219,7 @@ def test_places_are_read(text: str, place: object) -> None:
     assert read_place(text) == place
 
 
-@pytest.mark.parametrize("text", ["", "x", "block", "1,2 3,4 5,6", "warp 3", "-4", "1,2,3,4"])
+@pytest.mark.parametrize("text", ["", "x", "block", "1,2 3,4 5,6", "warp", "-4", "1,2,3,4"])
 def test_what_is_no_place_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write"):
         read_place(text)

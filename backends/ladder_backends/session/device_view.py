@@ -174,7 +174,7 @@ class DeviceView:
         if wanted != self._lines_for or not self.stands:
             return
         state.lane_lines = LinesOfLanes(wanted[1], block, runs, lines_of(runs))
-        session.tell(Change.GRID | Change.SOURCE)
+        session.tell(Change.GRID)
 
 
 def lines_of(runs: Sequence[ThreadRun]) -> tuple[tuple[Place, int], ...]:

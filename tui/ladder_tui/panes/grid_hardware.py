@@ -26,7 +26,7 @@ class SmsTarget(NamedTuple):
     """A line of the map of SMs: the first of them, and how many."""
 
     first: int
-    count: int
+    size: int
 
 
 class SmTarget(NamedTuple):

@@ -40,14 +40,14 @@ class HardwareWalk:
         """The cursor came to a row."""
         self.on_map = isinstance(target, SmsTarget)
         self.slot = target.warp if isinstance(target, SlotTarget) else None
-        if isinstance(target, SmsTarget) and not target.first <= self.sm < target.first + target.count:
+        if isinstance(target, SmsTarget) and not target.first <= self.sm < target.first + target.size:
             # The same column of the other line.
-            self.sm = target.first + min(self.sm % max(1, target.count), target.count - 1)
+            self.sm = target.first + min(self.sm % max(1, target.size), target.size - 1)
 
     def sideways(self, step: int, target: object) -> None:
         """Move over the SMs of a line, or over the lanes of a warp."""
         if isinstance(target, SmsTarget):
-            self.sm = max(target.first, min(self.sm + step, target.first + target.count - 1))
+            self.sm = max(target.first, min(self.sm + step, target.first + target.size - 1))
         elif isinstance(target, SlotTarget):
             self.lane = max(0, min(self.lane + step, LANES - 1))
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ladder_backends.model.finding import Report
     from ladder_backends.model.variable import Variable
 
+if TYPE_CHECKING:
+    from ladder_backends.session.grid_state import LinesOfLanes
+
 _WORD = re.compile(r"(?<!->)(?<![.\w])[A-Za-z_]\w*")
 """A name that is no member's."""
 _SET = re.compile(r"([A-Za-z_]\w*)\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)")
@@ -75,6 +78,15 @@ def _lines_of(binding: BreakpointBinding, names: frozenset[str]) -> Iterator[tup
     code = binding.intent.kind is BreakpointKind.CODE
     if code and not binding.places and line.isdecimal() and (file in names or file_name(file) in names):
         yield int(line), True
+
+
+def lane_lines(told: LinesOfLanes, names: frozenset[str]) -> dict[int, int]:
+    """How many lanes of the focused block stand on each 1-based line of one file, as the engine told it."""
+    lines: dict[int, int] = {}
+    for place, count in told.lanes:
+        if same_file(place, names):
+            lines[place.line] = lines.get(place.line, 0) + count
+    return lines
 
 
 def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:

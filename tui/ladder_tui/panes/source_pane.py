@@ -22,6 +22,7 @@ from ladder_tui.panes.source_gutter import (
     breakpoint_lines,
     finding_lines,
     inline_values,
+    lane_lines,
     same_file,
 )
 from ladder_tui.panes.source_peek import SourcePeek
@@ -52,6 +53,7 @@ class SourcePane(Pane):
         | Change.FINDINGS
         | Change.FOCUS
         | Change.RUN
+        | Change.GRID
     )
     BINDINGS: ClassVar = bindings_for("source")
 
@@ -69,6 +71,8 @@ class SourcePane(Pane):
         self._breakpoints: dict[int, Cell] = {}
         self._findings: dict[int, FindingMark] = {}
         self._values: dict[int, tuple[InlineValue, ...]] = {}
+        self._lanes: dict[int, int] = {}
+        self._lanes_asked: tuple[object, ...] = ()
         self._names: frozenset[str] = frozenset()
         self._report_size = -1
         self._peek = SourcePeek(self)
@@ -92,8 +96,20 @@ class SourcePane(Pane):
             pass
         elif change & Change.RUN and place is not None:
             self._stand_at(place.line - 1)
+        self._ask_for_lanes(debug)
         self._mark(state, debug)
         self.update()
+
+    def _ask_for_lanes(self, debug: DebugState | None) -> None:
+        """Ask on which lines the other lanes of the block stand; once for each stop and block."""
+        focus, session = (debug.focus if debug is not None else None), self.session
+        if debug is None or focus is None or session is None or debug.run not in (Run.STOPPED, Run.DUMP):
+            return
+        block = focus.dim3("block")
+        wanted = (debug.place_name, debug.since, focus.get("kernel"), block)
+        if block is not None and wanted != self._lanes_asked:
+            self._lanes_asked = wanted
+            self.work(session.machine.device.look_lines())
 
     def _wanted(self, state: LadderState, debug: DebugState | None) -> Place | None:
         if debug is not None and debug.place is not None:
@@ -162,7 +178,7 @@ class SourcePane(Pane):
 
     def _mark(self, state: LadderState, debug: DebugState | None) -> None:
         """Work out what stands beside the lines; only lines for which that differs are built again."""
-        place, before = self._place, (self._breakpoints, self._findings, self._values)
+        place, before = self._place, (self._breakpoints, self._findings, self._values, self._lanes)
         self._rows.pop(self._stands_at, None)
         self._stands_at = current = self._current
         self._breakpoints = breakpoint_lines(debug.breakpoints, self._names) if debug is not None else {}
@@ -170,6 +186,7 @@ class SourcePane(Pane):
         if found != self._report_size and place is not None:
             self._report_size = found
             self._findings = finding_lines(state.report, file_name(place.fullname or place.file))
+        self._lanes = lane_lines(debug.lane_lines, self._names) if debug is not None else {}
         self._values = {}
         if debug is not None and self._text is not None and current >= 0:
             self._values = inline_values(self._text.lines, current + 1, debug.variables.variables)
@@ -177,6 +194,7 @@ class SourcePane(Pane):
         self._forget(before[0], self._breakpoints)
         self._forget(before[1], self._findings)
         self._forget(before[2], self._values)
+        self._forget(before[3], self._lanes)
 
     def _forget(self, old: Mapping[int, object], new: Mapping[int, object]) -> None:
         """Drop the rows of lines whose marks differ."""
@@ -231,7 +249,7 @@ class SourcePane(Pane):
             style = "fault" if debug is not None and debug.fault_here and not outer else "current-line"
             marker = Cell("▷ " if outer else "▶ ", style)
         else:
-            marker = Cell("  ")
+            marker = Cell("▪ ", "lane-divergent") if line in self._lanes else Cell("  ")
         gutter = (
             self._breakpoints.get(line, _BLANK),
             Cell("✗", "fault") if finding else _BLANK,
@@ -246,7 +264,11 @@ class SourcePane(Pane):
 
     def _end(self, index: int, taken: int) -> tuple[Cell, ...]:
         """What stands at the end of a line: why the target stopped there, values, how many lanes."""
-        if index + 1 not in self._values and index + 1 not in self._findings and index != self._stands_at:
+        line = index + 1
+        if (
+            not any(line in each for each in (self._values, self._findings, self._lanes))
+            and index != self._stands_at
+        ):
             return ()
         told: list[Cell] = []
         debug, finding = self.debug, self._findings.get(index + 1)
@@ -255,6 +277,10 @@ class SourcePane(Pane):
             told.append(Cell(f"✗ {cut(debug.run_detail.split(',')[0], _REASON_ROOM)}", "fault"))
         if finding and finding.lanes:
             told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))
+        standing = self._lanes.get(line, 0)
+        if standing and (index != self._stands_at or len(self._lanes) > 1):
+            # Of the report's lanes it is said that they erred here, of these that they are here now.
+            told.append(Cell(f"{standing} lane{'s' if standing > 1 else ''} here now", "lane-divergent"))
         # What the current line is about is worth more than its text; elsewhere code gives way to a value or two.
         free = self.body_width - taken - 2 - width_of(told)
         kept = self.body_width * (0.6 if index == self._stands_at else 0.34) - width_of(told)

@@ -9,7 +9,6 @@ from textual import events
 from textual.screen import Screen
 
 from ladder_backends.debugger.contract import StepKind
-from ladder_backends.model.focus import Dim3, Focus, parse_dim3
 from ladder_backends.rungs import added, rung_at, rung_named
 from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import Run
@@ -17,6 +16,7 @@ from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.breakpoint_commands import BreakpointCommands
 from ladder_tui.screens.device_commands import DeviceCommands
+from ladder_tui.screens.lane_commands import LaneCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.run_commands import RunCommands
@@ -38,37 +38,6 @@ _PROMPT = re.compile(r"\([\w.-]+\) ?")
 _BY_CALL: dict[str, Action] = {action.call: action for action in ACTIONS}
 
 
-def read_place(text: str) -> int | Focus:
-    """What was typed at `g`: a line number, or a block and a thread.
-
-    `12` is a line; `3,0,0 240,0,0` and `block (3,0,0) thread (240,0,0)` are a place in the grid; one coordinate
-    alone is a thread of the same block.
-
-    Raises:
-        ValueError: It is neither.
-    """
-    words = text.replace("(", " ").replace(")", " ").split()
-    if len(words) == 1 and words[0].isdecimal():
-        return int(words[0])
-    named: dict[str, Dim3] = {}
-    plain: list[Dim3] = []
-    name = ""
-    for word in words:
-        if word.isalpha():
-            name = word
-        elif name:
-            named[name], name = parse_dim3(word), ""
-        else:
-            plain.append(parse_dim3(word))
-    if name or len(plain) > 2 or not (named or plain) or named.keys() - {"block", "thread"}:
-        raise ValueError("write a line, or block and thread: 3,0,0 240,0,0")
-    if len(plain) == 2:
-        named = {"block": plain[0], "thread": plain[1], **named}
-    elif plain:
-        named = {"thread": plain[0], **named}
-    return Focus.of(**{level: named[level] for level in ("block", "thread") if level in named})
-
-
 def _asks(debug: DebugState) -> bool:
     """Whether the engine waits in the middle of a command: for more lines of it, or for an answer."""
     last = debug.console[-1] if debug.console else ""
@@ -81,6 +50,7 @@ class Commands(
     ThreadCommands,
     MachineCommands,
     DeviceCommands,
+    LaneCommands,
     SanitizerCommands,
     Screen[None],
 ):
@@ -293,12 +263,15 @@ class Commands(
         """Ask for a line or a place in the grid."""
         if self.asks_place():
             return
-        self._home.prompt.ask("go to", self._go_to, placeholder="line, or block and thread: 3,0,0 240,0,0")
+        self._home.prompt.ask("go to", self._go_to, placeholder="line, or lane: 3,0,0 240 · #1008 · sm 5 warp 3")
 
     def _go_to(self, text: str) -> None:
+        from ladder_tui.panes.grid_rows import focused_kernel
+        from ladder_tui.screens.coordinates import read_place
+
         home = self._home
         try:
-            place = read_place(text)
+            place = read_place(text, focused_kernel(home.debug) if home.debug is not None else None)
         except ValueError as error:
             self._say(str(error))
             return
