@@ -20,6 +20,7 @@ from ladder_backends.cuda_gdb.grid import GridQuestions
 from ladder_backends.cuda_gdb.hardware import CudaDeviceMap
 from ladder_backends.cuda_gdb.kernel_breakpoints import KernelBreakpoints
 from ladder_backends.cuda_gdb.lane import Lane
+from ladder_backends.cuda_gdb.lane_runs import CudaLaneRuns
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
 from ladder_backends.cuda_gdb.stack import LaunchStack
 from ladder_backends.cuda_gdb.standing import Standing
@@ -297,6 +298,7 @@ class CudaGdbDebugger(GdbDebugger):
         self.device_stops, self.gpu_dumps = self._settings, CudaGpuDumps(self)
         await super().open(target)
         self.capabilities |= Capability.DEVICE_FOCUS
+        self.lane_runs = CudaLaneRuns(self, self.events.own_stops)
         if isinstance(target, AttachTarget) and self.provenance is Provenance.ENGINE:
             await self._await_stop()
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         DeviceStops,
         Firewall,
         GpuDumps,
+        LaneRuns,
         Libraries,
         Memory,
         Process,
@@ -158,6 +159,7 @@ class Debugger(abc.ABC):
     gpu_dumps: GpuDumps | None = None
     device_map: DeviceMap | None = None
 
+    lane_runs: LaneRuns | None = None
     @property
     def lane_left(self) -> Focus | None:
         """The lane of a GPU that a visit to a thread of the host has left, as long as it can be returned to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,40 @@ from ladder_backends.model.grid import LANES, BlockRange, Kernel, ThreadRun, del
 _MOST_RUNS = 3
 
 
+class Way(enum.StrEnum):
+    """How a lane is reached."""
+
+    DUMP = "dump"
+    LIVE = "live"
+    NONE = "none"
+
+
+class Act(enum.StrEnum):
+    """What an alternative does.
+
+    Attributes:
+        GO: Stand in its lane, or show its line of source.
+        LIVE: Run the program to the lane.
+        WAIT: Wait on for the lane.
+        STAY: Stay where the program stands; nothing is waited for any longer.
+        GPU_DUMP: Write a GPU core dump of this moment.
+        HAZARDS: Run racecheck again with lanes for each hazard.
+        BREAK_LANES: Stop the program under the debugger of kernels where the finding's line is reached.
+        BREAK_HOST: Stop the program there where its line of the host is reached.
+        SIDE: Stand in the lane of the finding's other place.
+    """
+
+    GO = "go"
+    LIVE = "live"
+    WAIT = "wait"
+    STAY = "stay"
+    GPU_DUMP = "dump"
+    HAZARDS = "hazards"
+    BREAK_LANES = "break"
+    BREAK_HOST = "break host"
+    SIDE = "side"
+
+
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """The nearest honest thing where a lane cannot be reached.
@@ -22,12 +57,16 @@ class Alternative:
         label: What it is, for a person: `thread (239,0,0) of the same warp`, `source line vector_add.cu:10`.
         focus: A lane the dump does hold, or None.
         file: A source file to show, or an empty string.
+        act: What it does.
+        note: What it costs or brings, or an empty string.
     """
 
     label: str
     focus: Focus | None = None
     file: str = ""
     line: int | None = None
+    act: Act = Act.GO
+    note: str = ""
 
 
 def alternatives_of_finding(finding: Finding) -> tuple[Alternative, ...]:

@@ -104,6 +104,10 @@ class DebugSession(BreakpointActs):
 
     def tell(self, change: Change) -> None:
         """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""
+    def look_at_stops(self, looks: bool) -> None:
+        """Ask for what is to be seen at stops; or only note where it stands, as on the way to a place."""
+        self._follower.looks = looks
+
         self._notifier.tell(change)
 
     def notice(self, text: str, severity: str = "information") -> None:

@@ -18,6 +18,7 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.alternatives import (
     Alternative,
+    Way,
     alternatives_of_finding,
     held_block_alternatives,
     held_thread_alternatives,
@@ -32,7 +33,7 @@ FRAMES = 32
 VARIABLES = 200
 """Variables that a jump reads."""
 
-__all__ = ["Alternative", "JumpOutcome", "asked_by", "jump"]
+__all__ = ["Alternative", "JumpOutcome", "asked_by", "jump", "look"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,9 @@ class JumpOutcome:
         frames: The stack, at most `FRAMES` frames.
         warps: All warps of the block that the dump holds.
         kernel: The kernel that was reached or, where none was, the one that was meant.
+        way: How: into a dump, or by running the program.
+        phases: What happened on the way, with the seconds from the request on.
+        superseded: Another jump was asked for before this one began.
     """
 
     asked: Focus
@@ -65,6 +69,9 @@ class JumpOutcome:
     frames: FrameWindow = field(default_factory=FrameWindow)
     warps: tuple[Warp, ...] = ()
     kernel: Kernel | None = None
+    way: Way = Way.DUMP
+    phases: tuple[tuple[str, float], ...] = ()
+    superseded: bool = False
 
     @property
     def exact(self) -> bool:
@@ -116,7 +123,7 @@ async def jump(debugger: Debugger, asked: Focus, *, finding: Finding | None = No
             kernel=kernel,
             seconds=time.perf_counter() - began,
         )
-    outcome = await _look(debugger, replace(outcome, reached=reached))
+    outcome = await look(debugger, replace(outcome, reached=reached))
     kernel = next((each for each in kernels if each.number == reached.index("kernel")), kernel)
     reason = "" if reached.satisfies(asked) else f"asked for {asked.describe()}, reached {reached.describe(*asked)}"
     return replace(
@@ -201,7 +208,7 @@ async def _with_thread(debugger: Debugger, alternative: Alternative) -> Alternat
     return replace(alternative, focus=Focus((*alternative.focus.coordinates, ("thread", runs[0].first))))
 
 
-async def _look(debugger: Debugger, outcome: JumpOutcome) -> JumpOutcome:
+async def look(debugger: Debugger, outcome: JumpOutcome) -> JumpOutcome:
     """Read the lane; all questions are asked in one burst."""
     assert outcome.reached is not None
     frames, variables, warps = await asyncio.gather(

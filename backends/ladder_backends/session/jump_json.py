@@ -60,10 +60,13 @@ def jump_json(outcome: JumpOutcome) -> dict[str, Any]:
                 "focus": focus_json(alternative.focus) if alternative.focus is not None else None,
                 "file": alternative.file or None,
                 "line": alternative.line,
+                "act": alternative.act.value,
             }
             for alternative in outcome.alternatives
         ],
         "seconds": round(outcome.seconds, 6),
+        "way": outcome.way.value,
+        "phases": [{"text": text, "seconds": round(seconds, 6)} for text, seconds in outcome.phases],
     }
 
 

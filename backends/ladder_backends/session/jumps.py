@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from ladder_backends.debugger.contract import Debugger
     from ladder_backends.model.finding import Finding
     from ladder_backends.model.focus import Focus
+    from ladder_backends.session.alternatives import Alternative, Way
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.jump import JumpOutcome
+    from ladder_backends.session.jump_history import JumpHistory
     from ladder_backends.session.ladder import Ladder
+    from ladder_backends.session.live_jumps import LiveJumps
 
 DUMPS = dump_rung().name
 
@@ -39,6 +42,8 @@ class Jumps:
         self.lock = asyncio.Lock()
         self._count = 0
         self._foreign: DebugSession | None = None
+        self._live: LiveJumps | None = None
+        self._history: JumpHistory | None = None
 
     @property
     def session(self) -> DebugSession | None:
@@ -56,16 +61,73 @@ class Jumps:
         """Another report was opened, without a dump: what stands in the old one has none of its lanes."""
         self.dump, self._foreign = None, self.session
 
-    async def to_finding(self, finding: Finding, side: int = 0) -> JumpOutcome:
-        """Stand in the finding's lane; state and outcome tell what was asked and what was reached."""
+    @property
+    def live(self) -> LiveJumps:
+        """Jumps that run the program; imported with the first of them."""
+        if self._live is None:
+            from ladder_backends.session.live_jumps import LiveJumps
+
+            self._live = LiveJumps(self._ladder)
+        return self._live
+
+    @property
+    def history(self) -> JumpHistory:
+        """The places that were jumped to."""
+        if self._history is None:
+            from ladder_backends.session.jump_history import JumpHistory
+
+            self._history = JumpHistory(self._ladder)
+        return self._history
+
+    async def to_finding(
+        self, finding: Finding, side: int = 0, way: Way | None = None, *, anew: bool = False
+    ) -> JumpOutcome:
+        """Stand in the finding's lane; state and outcome tell what was asked and what was reached.
+
+        Args:
+            finding: What was found.
+            side: Which of its places; a hazard has two.
+            way: How; None for the dump where it holds the lane, else live where the program was run here before.
+            anew: Run the program again, whatever stands live.
+        """
+        from ladder_backends.session.alternatives import Way
         from ladder_backends.session.jump import asked_by
 
         self._ladder.state.selected_finding = finding.index
         self._ladder.tell(Change.FINDINGS)
+        asked = asked_by(finding, side)
+        if way is Way.LIVE and asked:
+            return await self._live_to(finding, asked, side, anew=anew)
         await self._ladder.sanitizer.bring_dump(finding)
-        return await self.to_lane(asked_by(finding, side), finding)
+        outcome = await self.to_lane(asked, finding, side=side)
+        if outcome.reached is not None or not asked or outcome.superseded:
+            return outcome
+        offer = self.live.offer()
+        if offer is None:
+            return outcome
+        if way is None and self.live.runs_unasked:
+            self._ladder.notice(f"{outcome.reason}: {offer.note}")
+            return await self._live_to(finding, asked, side)
+        return self._offered(outcome, offer)
 
-    async def to_lane(self, asked: Focus, finding: Finding | None = None) -> JumpOutcome:
+    async def _live_to(self, finding: Finding, asked: Focus, side: int, *, anew: bool = False) -> JumpOutcome:
+        self._ladder.notice(self.live.price())
+        outcome = await self.live.to_finding(finding, asked, side, anew=anew)
+        self.history.note(outcome, finding, side)
+        return outcome
+
+    def _offered(self, outcome: JumpOutcome, offer: Alternative) -> JumpOutcome:
+        """The outcome with one more way on, the first of all that are none in the dump."""
+        from dataclasses import replace
+
+        held = tuple(each for each in outcome.alternatives if each.focus is not None)
+        rest = outcome.alternatives[len(held) :]
+        outcome = replace(outcome, alternatives=(*held, offer, *rest))
+        if self.session is not None:
+            self.session.state.alternatives = outcome.alternatives
+        return outcome
+
+    async def to_lane(self, asked: Focus, finding: Finding | None = None, *, side: int = 0) -> JumpOutcome:
         """Stand in a lane that is named by its coordinates, for the sake of a finding or none."""
         from ladder_backends.session.alternatives import alternatives_of_finding
         from ladder_backends.session.jump import JumpOutcome, jump
@@ -75,7 +137,7 @@ class Jumps:
         extra = alternatives_of_finding(finding) if finding is not None else ()
         async with self.lock:
             if number != self._count:
-                return JumpOutcome(asked, None, reason="another jump came after this one")
+                return JumpOutcome(asked, None, reason="another jump came after this one", superseded=True)
             if finding is not None and not asked:
                 reason = finding.why or "the report names no lane for this finding"
                 return self._not_reached(JumpOutcome(asked, None, reason=reason, alternatives=extra))
@@ -86,6 +148,7 @@ class Jumps:
                 return self._not_reached(JumpOutcome(asked, None, reason=error.line(), alternatives=extra))
             self._ladder.switch_seat(DUMPS, Seat.DUMP)
             session.show_jump(outcome)
+            self.history.note(outcome, finding, side)
             if outcome.reached is None or outcome.reason:
                 self._ladder.notice(outcome.reason, "warning")
             return outcome

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ladder_backends.debugger.facets.device_stops import ApiFailures, DeviceStops, LaunchStops
     from ladder_backends.debugger.facets.firewall import Firewall
     from ladder_backends.debugger.facets.gpu_dumps import GpuDumps
+    from ladder_backends.debugger.facets.lane_runs import LaneRuns
     from ladder_backends.debugger.facets.libraries import Libraries
     from ladder_backends.debugger.facets.memory import Memory
     from ladder_backends.debugger.facets.process import Process
@@ -36,6 +37,7 @@ else:
         firewall="Firewall",
         gpu_dumps="GpuDumps",
         libraries="Libraries",
+        lane_runs="LaneRuns",
         memory="Memory",
         process="Process",
         python_target="PythonTarget",
@@ -56,6 +58,7 @@ __all__ = [
     "GpuDumps",
     "LaunchStops",
     "Libraries",
+    "LaneRuns",
     "Memory",
     "Process",
     "PythonTarget",

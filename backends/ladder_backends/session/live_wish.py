@@ -1,0 +1,80 @@
+"""Where a live jump is to lead, and how long it tries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ladder_backends.model.focus import Focus
+from ladder_backends.model.frame import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ladder_backends.model.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWish:
+    """Where to.
+
+    Attributes:
+        asked: Block and thread.
+        kernel: A name as a tool spells it, or an empty string for any kernel.
+        location: `file:line`, or an empty string for the kernel's entry.
+        launch: Which launch of the kernel, from 1; None for the first that has the lane.
+    """
+
+    asked: Focus
+    kernel: str = ""
+    location: str = ""
+    launch: int | None = None
+
+    @property
+    def line(self) -> int | None:
+        """The line of the location."""
+        number = self.location.rpartition(":")[2]
+        return int(number) if number.isdecimal() else None
+
+    @property
+    def words(self) -> str:
+        """`block (3,0,0) thread (232,0,0) at vector_add_oob.cu:10`."""
+        at = f" at {file_name(self.location)}" if self.location else ""
+        return f"{self.asked.describe('block', 'thread')}{at}"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLimits:
+    """How long a live jump tries.
+
+    Attributes:
+        seconds: Until it asks whether to wait on.
+        stops: At places on the way that are not the lane's.
+        steps: In the lane's block.
+    """
+
+    seconds: float = 30.0
+    stops: int = 24
+    steps: int = 200
+
+
+def wish_of(finding: Finding, asked: Focus, side: int = 0) -> LiveWish:
+    """The wish to stand in the lane of a finding's side, on its line."""
+    place = finding.sides[side].location if side < len(finding.sides) else None
+    file, line = finding.src_file, finding.line
+    if place is not None and place.file and place.line is not None:
+        file, line = place.file, place.line
+    return LiveWish(asked, finding.kernel, f"{file}:{line}" if file and line is not None else "")
+
+
+def changed_since(program: Path, reports: Iterable[Path]) -> str:
+    """Words for a program that was built after a report was written; empty where it was not, or is unknown."""
+    try:
+        built = program.stat().st_mtime
+        written = max((report.stat().st_mtime for report in reports), default=None)
+    except OSError:
+        return ""
+    if written is None or built <= written:
+        return ""
+    return f"{program.name} was built after the report was written: lines and lanes may be others now"
