@@ -296,9 +296,9 @@ class CudaGdbDebugger(GdbDebugger):
         self.standing.live = True
         self._show_facets()
         self.device_stops, self.gpu_dumps = self._settings, CudaGpuDumps(self)
+        self.lane_runs = CudaLaneRuns(self, self.events.own_stops)
         await super().open(target)
         self.capabilities |= Capability.DEVICE_FOCUS
-        self.lane_runs = CudaLaneRuns(self, self.events.own_stops)
         if isinstance(target, AttachTarget) and self.provenance is Provenance.ENGINE:
             await self._await_stop()
 

@@ -157,9 +157,9 @@ class Debugger(abc.ABC):
     python: PythonTarget | None = None
     device_stops: DeviceStops | None = None
     gpu_dumps: GpuDumps | None = None
+    lane_runs: LaneRuns | None = None
     device_map: DeviceMap | None = None
 
-    lane_runs: LaneRuns | None = None
     @property
     def lane_left(self) -> Focus | None:
         """The lane of a GPU that a visit to a thread of the host has left, as long as it can be returned to."""

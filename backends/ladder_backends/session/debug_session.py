@@ -102,12 +102,12 @@ class DebugSession(BreakpointActs):
         if hidden and grid and self.state.focus is not None and "block" in self.state.focus:
             self._follower.look_for_grid()
 
-    def tell(self, change: Change) -> None:
-        """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""
     def look_at_stops(self, looks: bool) -> None:
         """Ask for what is to be seen at stops; or only note where it stands, as on the way to a place."""
         self._follower.looks = looks
 
+    def tell(self, change: Change) -> None:
+        """Notify subscribers of a change that was made to the state from outside, as by a paint or a jump."""
         self._notifier.tell(change)
 
     def notice(self, text: str, severity: str = "information") -> None:
