@@ -45,6 +45,7 @@ class Exchange:
     """What was sent, and everything that came until the next command."""
 
     asked: str
+    host: bool = False
     lines: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -78,16 +79,19 @@ class StandIn:
         self._exchanges: list[Exchange] = []
         self._answers: dict[str, list[str]] = {}
         self._at = -1
+        self._host = False
         self._receive: Receive = lambda channel, chunk: None
         self._ended: Ended = lambda status: None
         for line in (RECORDINGS / f"{name}.jsonl").read_text().splitlines():
             entry = json.loads(line)
             if entry["d"] == ">":
                 command = re.sub(r"^\d+", "", entry["s"])
-                self._exchanges.append(Exchange(command))
+                self._host = self._visits_host(command)
+                self._exchanges.append(Exchange(command, self._host))
             else:
                 lines = self._exchanges[-1].lines if self._exchanges else self._start
                 lines.append((entry["d"], entry["s"]))
+        self._host = False
 
     def __call__(self, command: EngineCommand) -> StandIn:
         """The factory of a debugger: there is one engine."""
@@ -141,12 +145,21 @@ class StandIn:
 
     # -- what it says
 
+    def _visits_host(self, command: str) -> bool:
+        """Whether it stands in a thread of the host behind a command."""
+        if command.startswith("-thread-select") or command == '-interpreter-exec console "thread 1"':
+            return True
+        back = ("-exec-", "-cuda-focus-switch", '-interpreter-exec console "cuda ')
+        return self._host and not command.startswith(back)
+
     def _find(self, command: str) -> Exchange | None:
         key = key_of(command)
         found = [(at, one) for at, one in enumerate(self._exchanges) if one.asked == command]
         found = found or [(at, one) for at, one in enumerate(self._exchanges) if key_of(one.asked) == key]
         if not found:
             return None
+        self._host = self._visits_host(command)
+        found = [each for each in found if each[1].host is self._host] or found
         later = [each for each in found if each[0] > self._at]
         at, exchange = later[0] if later else found[-1]
         if command.startswith(_MOVES):

@@ -136,6 +136,24 @@ async def test_a_frame_of_the_host_is_asked_about_without_leaving_the_lane(live)
     assert one.state.place.line == 21
     assert one.engine.asked("-stack-select-frame") == []
     assert one.debugger.standing.on_device
+    # A step from there is the lane's.
+    await one.go(StepKind.NEXT)
+    assert one.engine.asked("-exec-") == ["-exec-run", "-exec-next"]
+
+
+async def test_a_lane_that_a_question_about_the_host_lost_is_found_again(live) -> None:
+    one = await live("live-oob")
+    await one.go(StepKind.RUN)
+    await one.session.switch(LANE)
+    await one.session.at_rest()
+    level = next(frame.level for frame in one.state.frames.frames if frame.function == "main")
+    one.engine.answer("-cuda-focus-query kernel grid block thread device sm warp lane", "^done")
+    switches = len(one.engine.asked("-cuda-focus-switch"))
+    await one.session.select_frame(level)
+    assert one.engine.asked("-cuda-focus-switch")[switches:] == [
+        "-cuda-focus-switch kernel 0 block (3,0,0) thread (240,0,0)"
+    ]
+    assert one.debugger.standing.on_device
 
 
 async def test_the_stop_event_tells_that_the_frame_is_on_the_device(live) -> None:

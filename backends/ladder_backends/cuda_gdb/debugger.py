@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from ladder_backends.cuda_gdb.attaching import CudaAttaching
+from ladder_backends.cuda_gdb.code import CudaCode
 from ladder_backends.cuda_gdb.device_settings import CudaDeviceStops
 from ladder_backends.cuda_gdb.dump_opening import DumpOpening
 from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
@@ -20,7 +21,10 @@ from ladder_backends.cuda_gdb.grid import GridQuestions
 from ladder_backends.cuda_gdb.hardware import CudaDeviceMap
 from ladder_backends.cuda_gdb.kernel_breakpoints import KernelBreakpoints
 from ladder_backends.cuda_gdb.lane import Lane
+from ladder_backends.cuda_gdb.memory import CudaMemory
+from ladder_backends.cuda_gdb.registers import CudaRegisters
 from ladder_backends.cuda_gdb.lane_runs import CudaLaneRuns
+from ladder_backends.cuda_gdb.lanes import CudaLanes
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
 from ladder_backends.cuda_gdb.stack import LaunchStack
 from ladder_backends.cuda_gdb.standing import Standing
@@ -106,6 +110,7 @@ class CudaGdbDebugger(GdbDebugger):
         self.standing = Standing(self, self.events)
         self.grid = GridQuestions(self, self.standing, provenance)
         self.device_map = CudaDeviceMap(self, self.grid.kernels)
+        self.lanes: CudaLanes = CudaLanes(self, self.standing, self.grid)
         self.lane = Lane(provenance)
         self.launch_stack = LaunchStack(
             self, self.questions, self.standing, self.events, provenance, self.mappings.locate
@@ -121,7 +126,9 @@ class CudaGdbDebugger(GdbDebugger):
         host = {name: getattr(self, name) for name in ("registers", "memory", "code", "values")}
         self._on_host: Mapping[str, Any] = host
         self._on_device: Mapping[str, Any] = {
-            **dict.fromkeys(host),
+            "registers": CudaRegisters(self, self.standing, self._registers_given, self._in_lane),
+            "memory": CudaMemory(self, self.standing),
+            "code": CudaCode(self, self._in_lane),
             "values": CudaValues(self, provenance),
         }
         self._show_facets()
@@ -358,6 +365,7 @@ class CudaGdbDebugger(GdbDebugger):
             raise CommandFailed(
                 text.strip(), "one cuda-gdb opens one dump, a second one ends it; open another session"
             )
+        await self.lanes.at_rest()
         await super().console(text)
 
     async def close(self) -> None:
@@ -441,18 +449,37 @@ class CudaGdbDebugger(GdbDebugger):
             return await super().frames(start, count)
         return await self.launch_stack.frames(start, count)
 
+    def _registers_given(self) -> int:
+        return self.lane.registers(self.standing.focus)
+
     def _in_lane(self, level: int) -> bool:
         return not self.standing.live or (self.standing.on_device and self.launch_stack.host_level(level) is None)
 
+    @contextlib.asynccontextmanager
+    async def _keeping_lane(self) -> AsyncIterator[None]:
+        """Round a question about a frame of the host: see that the lane is still in focus behind it."""
+        lane = self.standing.focus
+        try:
+            yield
+        finally:
+            if lane is not None and is_lane(lane):
+                with contextlib.suppress(EngineError):
+                    if not is_lane(await self.standing.ask()):
+                        await self.standing.return_to(lane)
+
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
         """Arguments and locals, with a note where the kernel was built without them."""
-        window = await super().variables(frame_level, limit)
-        return self.lane.variables(window, self.standing.focus) if self._in_lane(frame_level) else window
+        if self._in_lane(frame_level):
+            return self.lane.variables(await super().variables(frame_level, limit), self.standing.focus)
+        async with self._keeping_lane():
+            return await super().variables(frame_level, limit)
 
     async def evaluate(self, expression: str, frame_level: int = 0) -> Variable:
         """The value of an expression as the focused lane, or a frame of the host, sees it."""
-        value = await super().evaluate(expression, frame_level)
-        return self.lane.variable(value) if self._in_lane(frame_level) else value
+        if self._in_lane(frame_level):
+            return self.lane.variable(await super().evaluate(expression, frame_level))
+        async with self._keeping_lane():
+            return await super().evaluate(expression, frame_level)
 
     async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
         """SASS around the lane's program counter, or the host's code round a frame's."""

@@ -13,6 +13,7 @@ from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, EngineError
 from ladder_backends.model.events import EngineExited, Event, RecordingChanged, TargetExited, TargetStopped
+from ladder_backends.model.frame import FrameKind
 from ladder_backends.model.launch import ForkMode, LaunchSettings
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.stop_reasons import NO_HISTORY, PROCESS_ENDED, RECORDED_EXIT, UNRECORDABLE
@@ -207,7 +208,12 @@ class RunControl:
 
     def leads_out(self, kind: StepKind) -> bool:
         """Whether a step has to lead out to the selected frame first, because it belongs to that."""
-        return kind in _OF_THE_INNERMOST and self._session.state.selected_frame > 0
+        state = self._session.state
+        frame = frame_at(state.frames, state.selected_frame)
+        if frame is not None and frame.kind is FrameKind.NATIVE and state.focus and "block" in state.focus:
+            # A frame of the host that launched the kernel: a step is the lane's.
+            return False
+        return kind in _OF_THE_INNERMOST and state.selected_frame > 0
 
     def sets_out(self, kind: StepKind, location: str) -> None:
         """A run begins; note where it is to lead."""
