@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import shutil
@@ -19,6 +20,8 @@ from ladder_demos.catalogue import Demo
 FLAGS = ("-g", "-O0")
 _EXTENSION_FLAGS = (*FLAGS, "-shared", "-fPIC")
 _SECONDS = 60
+_NVCC_FOLDERS = ("/usr/local/cuda/bin", "/opt/cuda/bin")
+_GPUS = "/proc/driver/nvidia/gpus/*/information"
 
 
 def compile_demo(demo: Demo) -> Path:
@@ -27,7 +30,41 @@ def compile_demo(demo: Demo) -> Path:
     Raises:
         LadderError: There is no compiler, it fails, or the cache cannot be written.
     """
-    return _built(demo, [demo.path], FLAGS, demo.name)
+    return _built(demo, [demo.path], [_compiler(demo), *FLAGS], demo.name)
+
+
+def compile_cuda(demo: Demo) -> Path:
+    """The demo's CUDA program, compiled by nvcc for the GPU of this machine; its source lies beside it.
+
+    Raises:
+        LadderError: There is no nvcc, it fails, or the cache cannot be written.
+    """
+    assert demo.live is not None
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise LadderError(
+            f"the demo {demo.name} is compiled on this machine",
+            "nvcc is not on PATH",
+            "install the CUDA toolkit, or set CUDA_HOME to its folder",
+        )
+    command = [nvcc, *demo.live.flags, "-arch=native"]
+    return _built(demo, [demo.live.path], command, demo.live.path.stem, made_for=_gpus())
+
+
+def find_nvcc() -> str | None:
+    """NVIDIA's compiler: of `CUDA_HOME`, on PATH, or in its usual folder; None where there is none."""
+    home = os.environ.get("CUDA_HOME", "")
+    own = shutil.which(os.path.join(home, "bin", "nvcc")) if home else None
+    return own or shutil.which("nvcc") or shutil.which("nvcc", path=os.pathsep.join(_NVCC_FOLDERS))
+
+
+def _gpus() -> bytes:
+    """Which GPUs there are: a cache that machines share holds programs for each kind."""
+    told = set()
+    for name in glob.glob(_GPUS):
+        with contextlib.suppress(OSError), open(name, "rb") as file:
+            told |= {line for line in file.read(1 << 16).splitlines() if line.startswith(b"Model")}
+    return b"\n".join(sorted(told))
 
 
 def build_python_demo(demo: Demo) -> Path:
@@ -37,20 +74,22 @@ def build_python_demo(demo: Demo) -> Path:
         LadderError: As `compile_demo`.
     """
     (extension,) = demo.path.parent.glob("*.c")
-    _built(demo, [extension, demo.path], _EXTENSION_FLAGS, f"{extension.stem}.so")
-    return _folder(demo, [extension, demo.path], _EXTENSION_FLAGS) / demo.path.name
+    command = [_compiler(demo), *_EXTENSION_FLAGS]
+    built = _built(demo, [extension, demo.path], command, f"{extension.stem}.so")
+    return built.parent / demo.path.name
 
 
-def _folder(demo: Demo, sources: Sequence[Path], flags: Sequence[str]) -> Path:
-    words = [_compiler(demo), *flags]
-    parts = [*(source.read_bytes() for source in sources), *(word.encode() for word in words)]
+def _folder(sources: Sequence[Path], command: Sequence[str], made_for: bytes) -> Path:
+    parts = [*(source.read_bytes() for source in sources), *(word.encode() for word in command)]
+    parts += [made_for] if made_for else []
     return cache_dir() / "demos" / hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def _built(demo: Demo, sources: Sequence[Path], flags: Sequence[str], name: str) -> Path:
-    """What the first source compiles to; copies of all sources lie beside it."""
-    compiler = _compiler(demo)
-    folder = _folder(demo, sources, flags)
+def _built(
+    demo: Demo, sources: Sequence[Path], command: Sequence[str], name: str, *, made_for: bytes = b""
+) -> Path:
+    """What a compiler makes of the first source; copies of all sources lie beside it."""
+    folder = _folder(sources, command, made_for)
     program = folder / name
     if program.exists():
         return program
@@ -68,7 +107,7 @@ def _built(demo: Demo, sources: Sequence[Path], flags: Sequence[str], name: str)
             "free some space there, or name another folder with XDG_CACHE_HOME",
         ) from error
     try:
-        _compile(demo, [compiler, *flags], copy, Path(unfinished))
+        _compile(demo, command, copy, Path(unfinished))
         os.replace(unfinished, program)
     finally:
         with contextlib.suppress(OSError):
@@ -105,4 +144,6 @@ def _compile(demo: Demo, command: Sequence[str], source: Path, program: Path) ->
     if done.returncode:
         complaints = [line for line in decode(done.stderr).splitlines() if "error" in line]
         why = complaints[0] if complaints else f"the compiler ended with status {done.returncode}"
-        raise LadderError(what, clean_line(why)[:200], "on Debian and Ubuntu: apt-get install gcc libc6-dev")
+        nvcc = os.path.basename(command[0]) == "nvcc"
+        remedy = "" if nvcc else "on Debian and Ubuntu: apt-get install gcc libc6-dev"
+        raise LadderError(what, clean_line(why)[:200], remedy)

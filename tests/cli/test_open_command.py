@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.case import Role, read_case
 from ladder_demos.catalogue import DEMOS, DemoKind, find_demo
 
-CASES = [demo for demo in DEMOS if demo.kind is DemoKind.CASE]
+CASES = [demo for demo in DEMOS if demo.kind is DemoKind.CASE and demo.shipped]
+DUMPED = [demo for demo in CASES if read_case(demo.path).of(Role.DUMP)]
+PLAYED = [demo for demo in CASES if demo not in DUMPED and not read_case(demo.path).of(Role.FINDINGS)]
 
 
 @pytest.mark.cuda_gdb
@@ -18,8 +21,11 @@ def test_every_shipped_case(ladder_tui, cuda_gdb, demo) -> None:
     assert answer.err == ""
     document = answer.json
     assert document["format"] == 1
+    if demo in PLAYED:
+        assert (document["source"], document["frames"][0]["line"] is not None) == ("recording", True)
+        return
     assert answer.code == (1 if document["report"] else 0)
-    if demo.name != "race":
+    if demo in DUMPED:
         assert document["jump"]["reached"] is not None
         assert document["jump"]["frame"]["line"] is not None
         assert document["jump"]["source"] == "engine"
@@ -96,13 +102,13 @@ def test_without_cuda_gdb_a_lane_that_is_not_held_is_not_made_up(ladder_tui) -> 
 def test_every_shipped_case_without_cuda_gdb(ladder_tui, demo) -> None:
     answer = ladder_tui("demo", demo.name, "--json", environment=WITHOUT)
     document = answer.json
-    if demo.name != "race":
+    if demo in DUMPED:
         assert document["jump"]["source"] == "recording"
         assert document["jump"]["frame"]["line"] is not None
 
 
 @pytest.mark.cuda_gdb
-@pytest.mark.parametrize("demo", [demo for demo in CASES if demo.name != "race"], ids=lambda demo: demo.name)
+@pytest.mark.parametrize("demo", DUMPED, ids=lambda demo: demo.name)
 def test_recording_and_engine_agree(ladder_tui, cuda_gdb, demo) -> None:
     recorded = ladder_tui("jump", demo.path, "--json", environment=WITHOUT).json
     asked = ladder_tui("jump", demo.path, "--json").json

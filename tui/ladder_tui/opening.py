@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget, Target
+from ladder_backends.errors import LadderError
 
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
@@ -31,6 +32,8 @@ class Opening:
         picks_process: Begin with the list of processes to choose from.
         plan: What compute-sanitizer is to do, instead of a target.
         save: Folder that this run is kept in, or None for the state folder.
+        at_launch: The program stops at each kernel launch.
+        at_failure: The program stops at each call of CUDA that fails.
     """
 
     files: tuple[Path, ...] = ()
@@ -42,6 +45,8 @@ class Opening:
     picks_process: bool = False
     plan: Plan | None = None
     save: Path | None = None
+    at_launch: bool = False
+    at_failure: bool = False
 
     async def open(self, ladder: Ladder) -> None:
         """Open it on a ladder.
@@ -54,11 +59,25 @@ class Opening:
         if self.files:
             await ladder.open_files(self.files)
         elif self.target is not None:
-            await ladder.open_target(self.target, debugger=self.debugger)
+            await self._open_target(ladder, self.target)
         elif self.plan is not None:
             await ladder.sanitizer.start(self.plan, self.save)
         if self.focus is not None:
             await ladder.jump_to(self.focus)
+
+    async def _open_target(self, ladder: Ladder, target: Target) -> None:
+        if not (self.at_launch or self.at_failure):
+            await ladder.open_target(target, debugger=self.debugger)
+            return
+        from ladder_backends.debugger.contract import StepKind
+        from ladder_backends.debugger.facets import ApiFailures, LaunchStops
+
+        session = await ladder.open_target(target, debugger=self.debugger, run=False)
+        if self.at_launch:
+            await session.device.choose_launches(LaunchStops.APPLICATION)
+        if self.at_failure:
+            await session.device.choose_failures(ApiFailures.STOP_ALL)
+        await session.resume(StepKind.RUN)
 
     async def open_and_remember(self, ladder: Ladder) -> None:
         """Open it, and put it first in the start screen's list.
@@ -78,15 +97,25 @@ class Opening:
         return not self.files and self.target is None and self.plan is None
 
 
-def demo_opening(demo: Demo, *, record: Path | None = None) -> Opening:
+def demo_opening(demo: Demo, *, record: Path | None = None, live: bool = False) -> Opening:
     """What a demo opens; a program is compiled first, which may take a second.
 
+    Args:
+        demo: Which.
+        record: File that the engine's streams are recorded into, or None.
+        live: Run it on this machine's GPU, instead of opening what was recorded on another.
+
     Raises:
-        LadderError: It does not compile.
+        LadderError: It does not compile, or cannot run here.
     """
     from ladder_demos.catalogue import DemoKind
 
+    if live:
+        return _live_opening(demo, record)
     if demo.kind is DemoKind.CASE:
+        if not demo.shipped:
+            remedy = f"ladder-tui demo {demo.name} --live runs it on a GPU"
+            raise LadderError(f"the demo {demo.name} cannot be opened", "its case is not shipped", remedy)
         return Opening(files=(demo.path,), record=record)
     from ladder_demos.compile import build_python_demo, compile_demo
 
@@ -94,3 +123,19 @@ def demo_opening(demo: Demo, *, record: Path | None = None) -> Opening:
         target = LaunchTarget(Path(sys.executable), arguments=(str(build_python_demo(demo)),))
         return Opening(target=target, debugger=demo.rung, record=record)
     return Opening(target=LaunchTarget(compile_demo(demo)), debugger=demo.rung, record=record)
+
+
+def _live_opening(demo: Demo, record: Path | None) -> Opening:
+    from ladder_demos.live import live_run
+
+    made = live_run(demo)
+    if not isinstance(made, LaunchTarget):
+        return Opening(plan=made, record=record)
+    assert demo.live is not None
+    return Opening(
+        target=made,
+        debugger=demo.live.rung,
+        record=record,
+        at_launch=demo.live.at_launch,
+        at_failure=demo.live.at_failure,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from ladder_tui.cli.output import headless, print_json, print_lines
-from ladder_tui.cli.parser import add_json, add_record, add_screen
+from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -13,6 +13,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="which one; without it all are listed")
     parser.add_argument(
         "--install-cuda-gdb", action="store_true", help="unpack Debian's cuda-gdb for the GPU demos, without root"
+    )
+    parser.add_argument(
+        "--live", action="store_true", help="run it on this machine's GPU, instead of opening its shipped case"
     )
     add_json(parser)
     add_record(parser)
@@ -28,17 +31,23 @@ def run(arguments: Namespace) -> int:
         if code or arguments.name is None:
             return code
     if arguments.name is None:
+        if arguments.live:
+            raise UsageError("demo", "--live needs a name", "ladder-tui demo vector-add --live")
         return _list(json_wanted=arguments.json)
 
     from ladder_backends.debugger.target import LaunchTarget
     from ladder_demos.catalogue import find_demo
     from ladder_tui.opening import demo_opening
 
-    opening = demo_opening(find_demo(arguments.name), record=arguments.record)
+    opening = demo_opening(find_demo(arguments.name), record=arguments.record, live=arguments.live)
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
 
         return show(opening, theme=arguments.theme)
+    if opening.plan is not None:
+        from ladder_tui.cli.sanitize_run import run_to_the_end as sanitize_to_the_end
+
+        return sanitize_to_the_end(opening.plan, None, json_wanted=arguments.json)
     if isinstance(opening.target, LaunchTarget):
         from ladder_tui.cli.session_run import run_to_the_end, show_json, show_text
 
@@ -54,13 +63,22 @@ def _list(*, json_wanted: bool) -> int:
 
     if json_wanted:
         rows = [
-            {"name": demo.name, "title": demo.title, "shows": demo.shows, "rung": demo.rung, "kind": str(demo.kind)}
+            {
+                "name": demo.name,
+                "title": demo.title,
+                "shows": demo.shows,
+                "rung": demo.rung,
+                "kind": str(demo.kind),
+                "shipped": demo.shipped,
+                "live": demo.live.rung if demo.live is not None else None,
+            }
             for demo in DEMOS
         ]
         print_json({"format": 1, "demos": rows})
         return 0
     width = max(len(demo.name) for demo in DEMOS)
     for demo in DEMOS:
-        print_lines([f"{demo.name:{width}}  {demo.title}", f"{'':{width}}  {demo.shows}"])
-    print_lines(["", "ladder-tui demo NAME opens one; none needs a GPU"])
+        title = demo.title if demo.shipped else f"{demo.title}; needs a GPU and --live"
+        print_lines([f"{demo.name:{width}}  {title}", f"{'':{width}}  {demo.shows}"])
+    print_lines(["", "ladder-tui demo NAME opens one, without a GPU; --live runs it on this machine's GPU instead"])
     return 0

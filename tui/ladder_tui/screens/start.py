@@ -131,7 +131,7 @@ class StartList(LineView):
     def lay_out(self) -> None:
         """Build the rows again; the selected one stays selected."""
         target = self._rows[self.cursor].target if self.cursor < len(self._rows) else None
-        self._rows = start_rows(self.probes, self.recents, DEMOS)
+        self._rows = start_rows(self.probes, self.recents, [demo for demo in DEMOS if demo.shipped])
         if target is not None:
             self.cursor = next(
                 (number for number, row in enumerate(self._rows) if row.target == target), self.cursor
