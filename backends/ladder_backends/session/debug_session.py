@@ -402,8 +402,10 @@ class DebugSession(BreakpointActs):
         try:
             reached = await self.debugger.switch(asked)
         except FocusRefused as refused:
-            state.asked, state.reason, state.alternatives = asked, refused.what, ()
-            self._follower.notice(f"{asked.describe()} not reached: {refused.what}", "warning")
+            from ladder_backends.session.until_resident import why_refused
+
+            state.asked, (state.reason, state.alternatives) = asked, why_refused(state, asked, refused.what)
+            self._follower.notice(f"{asked.describe()} not reached: {state.reason}", "warning")
             self._notifier.tell(Change.FOCUS)
             return None
         except EngineError as error:

@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.images.names import base_name
-from ladder_backends.model.breakpoint import BindingState
-from ladder_backends.session.alternatives import is_block_held, outside_grid
+from ladder_backends.session.alternatives import (
+    Alternative,
+    held_block_alternatives,
+    held_thread_alternatives,
+    is_block_held,
+    is_thread_held,
+    outside_grid,
+)
 from ladder_backends.session.state import Run
 
 if TYPE_CHECKING:
-    from ladder_backends.model.focus import Dim3, Focus
+    from ladder_backends.model.focus import Focus
     from ladder_backends.model.grid import Kernel
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.debug_state import DebugState
@@ -39,17 +45,31 @@ def can_wait_for(debug: DebugState, asked: Focus | None) -> bool:
     )
 
 
-def block_condition(block: Dim3, extent: Dim3) -> str:
-    """The condition that holds in one block of a grid; directions in which there is one block are left out."""
-    parts = [f"blockIdx.{axis}=={at}" for axis, at, size in zip("xyz", block, extent, strict=True) if size != 1]
-    return " && ".join(parts) or "1"
+def why_refused(debug: DebugState, asked: Focus, refusal: str) -> tuple[str, tuple[Alternative, ...]]:
+    """Why a lane was not reached, and where to go instead, as far as its kernel is known; else as was refused."""
+    block, thread, kernel = asked.dim3("block"), asked.dim3("thread"), kernel_of(debug, asked)
+    if block is None and thread is not None and debug.focus is not None:
+        block = debug.focus.dim3("block")
+    if debug.run is not Run.STOPPED or kernel is None or block is None:
+        return refusal, ()
+    outside = outside_grid(kernel, block, thread)
+    if outside:
+        return outside, ()
+    if debug.grid.blocks and not is_block_held(kernel, block, debug.grid.blocks):
+        _, nearest = held_block_alternatives(kernel, block, debug.grid.blocks)
+        return f"{asked.describe('block')} is not on the device now: it has ended or not begun", nearest
+    told = debug.lane_lines
+    if thread is not None and told.block == block and told.runs and not is_thread_held(kernel, thread, told.runs):
+        _, near = held_thread_alternatives(kernel, block, thread, told.runs)
+        return f"{asked.describe('thread')} of this block is not on the device now", near
+    return refusal, ()
 
 
 async def run_until_resident(session: DebugSession, asked: Focus) -> bool:
     """Stop at the first instruction that the block runs, then go to the thread that was asked for.
 
-    The engine cannot tell a block that has ended from one that has not begun: of an ended one, the kernel ends, and
-    the breakpoint waits for its next launch.
+    The engine cannot tell a block that has ended from one that has not begun: of an ended one, the program runs on
+    to its next stop or its end.
 
     Returns:
         Whether it stands in the block.
@@ -59,20 +79,28 @@ async def run_until_resident(session: DebugSession, asked: Focus) -> bool:
     if block is None or kernel is None or not can_wait_for(debug, asked):
         session.notice("no block to wait for: go to one that is not on the device first", "warning")
         return False
-    binding = await session.set_breakpoint(
-        base_name(kernel.name), condition=block_condition(block, kernel.grid_dim), temporary=True
-    )
-    if binding is None or binding.state is BindingState.FAILED:
+    runs = session.debugger.lane_runs
+    if runs is None:
+        session.notice("this engine cannot wait for a block", "warning")
         return False
     words = asked.describe("block")
-    session.notice(f"running until {words} is on the device; each block that begins is looked at — Ctrl-C stops")
-    await session.resume(StepKind.CONTINUE)
-    await session.at_rest()
-    reached = debug.focus
-    if debug.run is not Run.STOPPED or reached is None or reached.dim3("block") != block:
-        if debug.run is Run.STOPPED:
-            session.notice(f"stopped elsewhere; the breakpoint for {words} waits on", "warning")
-        return False
-    if "thread" in asked:
-        await session.switch(asked)
-    return True
+    with session.told():
+        await runs.wait_at(base_name(kernel.name), block, None)
+        session.notice(
+            f"running until {words} is on the device: each block that begins is looked at — Ctrl-C stops"
+        )
+        await session.resume(StepKind.CONTINUE)
+        await session.at_rest()
+        reached = debug.focus
+        if debug.run is not Run.STOPPED or reached is None or reached.dim3("block") != block:
+            if debug.run is Run.STOPPED:
+                session.notice(f"stopped elsewhere: {words} was not reached", "warning")
+            elif debug.run is Run.EXITED:
+                session.notice(f"{words} did not begin any more: it had ended", "warning")
+            if debug.run is not Run.DEAD:
+                await runs.drop()
+            return False
+        if "thread" in asked:
+            await session.switch(asked)
+        return True
+    return False
