@@ -384,6 +384,16 @@ ACTIONS: tuple[Action, ...] = (
            "sanitize_stop", "findings"),
     Action("sanitize.again", ("v",), "run again", "Run the sanitizer again: one kernel, hazards, guard bytes …",
            "Findings", "sanitize_again", "findings", needs=Need.FINDINGS, opens=True),
+    # Lanes
+    Action("lanes.evaluate", ("V",), "over lanes", "Ask an expression of all lanes of the warp, block or grid",
+           "Lanes", "over_lanes", needs=Need.SESSION | Need.STOPPED, opens=True),
+    Action("lanes.go", ("enter",), "go", "Stand in the lane, or in the first one with that value", "Lanes", "act",
+           "lanes", needs=Need.ROW, hinted=True),
+    Action("lanes.span", ("space",), "wider", "Ask the warp, the block, all resident blocks", "Lanes", "span",
+           "lanes", needs=Need.ROW, hinted=True),
+    Action("lanes.more", ("m",), "go on", "Ask the lanes that have not answered, however long it takes", "Lanes",
+           "more", "lanes"),
+    Action("lanes.cancel", ("escape",), "cancel", "Ask no more; what has come stays", "Lanes", "cancel", "lanes"),
     # Grid
     Action("grid.go", ("enter",), "go", "Stand in the warp, block or kernel of the row", "Grid", "act", "grid"),
     Action("grid.hardware", ("h",), "hardware", "Show devices, SMs and their warps, or blocks and lanes again",

@@ -14,6 +14,7 @@ from ladder_backends.session.build_state import BuildState
 from ladder_backends.session.control_state import ControlState
 from ladder_backends.session.device_state import DeviceState
 from ladder_backends.session.grid_state import HardwareState, LinesOfLanes
+from ladder_backends.session.lane_values_state import LaneValuesState
 from ladder_backends.session.ledger_state import LedgerState
 from ladder_backends.session.log_lines import LogLines
 from ladder_backends.session.machine_state import MachineState
@@ -73,6 +74,7 @@ class DebugState:
         threads: The threads of the target, as far as anyone looked at them.
         hardware: Devices, SMs and the warps of one, as far as anyone looked at them.
         lane_lines: Where the lanes beside the focused one stand, where that was asked for.
+        lane_values: An expression over many lanes, where one was asked.
         disassembly: Instructions around the selected frame's program counter, when asked for.
         values: Watched expressions, and which values are open and how they are written.
         machine: Registers, memory, signals and libraries, as far as anyone looked at them.
@@ -118,6 +120,7 @@ class DebugState:
     grid: Grid = field(default_factory=Grid)
     hardware: HardwareState = field(default_factory=HardwareState)
     lane_lines: LinesOfLanes = field(default_factory=LinesOfLanes)
+    lane_values: LaneValuesState = field(default_factory=LaneValuesState)
     threads: ThreadList = field(default_factory=ThreadList)
     disassembly: tuple[Instruction, ...] = ()
     values: ValueTrees = field(default_factory=ValueTrees)

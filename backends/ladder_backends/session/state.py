@@ -39,6 +39,7 @@ class Change(enum.Flag):
     MACHINE = enum.auto()
     LEDGER = enum.auto()
     SANITIZER_RUN = enum.auto()
+    LANES = enum.auto()
 
 
 NOT_STARTED = "not started yet"

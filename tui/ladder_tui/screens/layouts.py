@@ -101,6 +101,7 @@ DEVICE: dict[str, Part] = {
             "source",
             "variables",
             "grid",
+            "lanes",
             "stack",
             "console",
             "program",
@@ -116,12 +117,12 @@ DEVICE: dict[str, Part] = {
     "compact": _rows(
         Slot(("findings", "breakpoints"), share=6),
         Slot(("source", "disassembly", "memory"), share=6),
-        _columns(Slot(("variables", "stack", "threads", "registers")), Slot(("grid",)), share=6),
+        _columns(Slot(("variables", "stack", "threads", "registers")), Slot(("grid", "lanes")), share=6),
         Slot(("console", "program", "output", *_MACHINE), share=3),
     ),
     "normal": _rows(
         _columns(
-            _rows(Slot(("findings",)), Slot(("grid",)), share=5),
+            _rows(Slot(("findings",)), Slot(("grid", "lanes")), share=5),
             _rows(
                 Slot(("source", "disassembly", "memory")),
                 _columns(Slot(("stack", "threads")), Slot(("variables", "registers"))),
@@ -133,7 +134,7 @@ DEVICE: dict[str, Part] = {
     ),
     "wide": _rows(
         _columns(
-            _rows(Slot(("findings",), share=3), Slot(("grid",), share=2), share=3),
+            _rows(Slot(("findings",), share=3), Slot(("grid", "lanes"), share=2), share=3),
             _rows(Slot(("source",)), Slot(("disassembly", "memory")), share=4),
             _rows(Slot(("stack", "threads"), share=2), Slot(("variables", "registers"), share=3), share=3),
             share=3,

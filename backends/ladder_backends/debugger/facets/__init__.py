@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ladder_backends.debugger.facets.firewall import Firewall
     from ladder_backends.debugger.facets.gpu_dumps import GpuDumps
     from ladder_backends.debugger.facets.lane_runs import LaneRuns
+    from ladder_backends.debugger.facets.lanes import Lanes
     from ladder_backends.debugger.facets.libraries import Libraries
     from ladder_backends.debugger.facets.memory import Memory
     from ladder_backends.debugger.facets.process import Process
@@ -37,6 +38,7 @@ else:
         firewall="Firewall",
         gpu_dumps="GpuDumps",
         lane_runs="LaneRuns",
+        lanes="Lanes",
         libraries="Libraries",
         memory="Memory",
         process="Process",
@@ -57,6 +59,7 @@ __all__ = [
     "Firewall",
     "GpuDumps",
     "LaneRuns",
+    "Lanes",
     "LaunchStops",
     "Libraries",
     "Memory",

@@ -1,0 +1,252 @@
+"""An expression in many lanes: bursts of a move and a question for each, and the way back at the end of each burst.
+
+The engine has one focus, which its command line shares. A burst is written in one piece and ends with the move
+back to where the focus was, so that nothing else that is asked stands elsewhere than it believes, and a burst that
+nobody waits for any longer leaves nothing behind. Between bursts the engine answers others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+from ladder_backends.cuda_gdb.focus import focus_of, is_lane, switch_command
+from ladder_backends.debugger.facets.lanes import Lanes
+from ladder_backends.errors import CommandFailed, EngineDied, LadderError, NotRecorded
+from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.gdb.reading_only import why_writes
+from ladder_backends.model.focus import Dim3, Focus, format_coordinate
+from ladder_backends.model.grid import LANES, Kernel, delinear, linear, volume
+from ladder_backends.model.unit_values import Span, UnitLayout, UnitRow, UnitValue, unit_value
+from ladder_backends.text import clean_line
+
+if TYPE_CHECKING:
+    from ladder_backends.cuda_gdb.grid import GridQuestions
+    from ladder_backends.cuda_gdb.standing import Standing
+    from ladder_backends.gdb.debugger import GdbDebugger
+    from ladder_backends.mi.records import ResultRecord
+
+BURST = 0.04
+"""Seconds that one burst is meant to take: others wait no longer than that for their answers."""
+
+FIRST = 8
+"""Lanes of the first burst, which tells how long one takes."""
+
+MOST_AT_ONCE = 64
+"""Lanes of a burst at most."""
+
+MOST_BLOCKS = 512
+"""Blocks whose lanes are looked for at most."""
+
+_MOVES = ("-cuda-focus-switch", "-thread-select", "-stack-select-frame", "-exec-")
+_CALM = 0.01
+_LEVELS = ("kernel", "block", "thread")
+
+SPANS = (
+    Span("warp", "lanes of this warp"),
+    Span("block", "lanes of this block"),
+    Span("grid", "lanes of all resident blocks"),
+)
+
+
+class CudaLanes(Lanes):
+    """Asks lane after lane of the focused kernel."""
+
+    spans = SPANS
+
+    def __init__(self, engine: GdbDebugger, standing: Standing, grid: GridQuestions) -> None:
+        self._engine, self._standing, self._grid = engine, standing, grid
+        self._bursts: set[asyncio.Future[ResultRecord]] = set()
+
+    async def at_rest(self) -> None:
+        """Wait until no burst is on its way, as before a line is typed whose place in it nobody could tell."""
+        if self._bursts:
+            await asyncio.wait(tuple(self._bursts))
+
+    # -- which lanes
+
+    async def layout(self, span: str, most: int) -> UnitLayout:
+        """The lanes that are held of the focused warp, block or kernel."""
+        focus = self._standing.focus
+        block = focus.dim3("block") if focus is not None else None
+        thread = focus.dim3("thread") if focus is not None else None
+        if focus is None or block is None or thread is None or not is_lane(focus):
+            raise CommandFailed("", "the engine stands in no lane: go to one first")
+        if span not in {each.name for each in SPANS}:
+            raise CommandFailed("", f"there is no span {clean_line(span)}: {', '.join(s.name for s in SPANS)}")
+        kernel = next((each for each in await self._grid.kernels() if each.number == focus.index("kernel")), None)
+        if kernel is None:
+            raise CommandFailed("", "the kernel of the focused lane is not listed")
+        blocks, total = [block], volume(kernel.block_dim)
+        if span == "grid":
+            blocks, resident = await self._resident(kernel, block)
+            total = resident * volume(kernel.block_dim)
+        rows: list[UnitRow] = []
+        known = 0
+        for number, each in enumerate(blocks):
+            held = await self._held(kernel, each)
+            known += sum(1 for _ in held)
+            rows += _rows(kernel, each, held, grouped=span == "grid")
+            if number + 1 < len(blocks) and known >= most:
+                blocks = blocks[: number + 1]
+                break
+        at = linear(thread, kernel.block_dim) // LANES
+        group = format_coordinate(block) if span == "grid" else ""
+        start = next((i for i, row in enumerate(rows) if row.number == at and row.group == group), 0)
+        if span == "warp":
+            rows, start = rows[start : start + 1], 0
+        counted = sum(1 for row in rows for unit in row.units if unit is not None)
+        left = total - len(blocks) * volume(kernel.block_dim) if span == "grid" else 0
+        return UnitLayout(span, rows=tuple(rows), start=start, total=counted + left)
+
+    async def _resident(self, kernel: Kernel, focused: Dim3) -> tuple[list[Dim3], int]:
+        """Resident blocks, the focused one first and no more than `MOST_BLOCKS`, and how many there are."""
+        ranges = await self._grid.blocks(kernel.number)
+        found = [focused]
+        for run in ranges:
+            first = linear(run.first, kernel.grid_dim)
+            for number in range(first, first + min(run.count, MOST_BLOCKS)):
+                block = delinear(number, kernel.grid_dim)
+                if block != focused and len(found) < MOST_BLOCKS:
+                    found.append(block)
+        return found, sum(run.count for run in ranges)
+
+    async def _held(self, kernel: Kernel, block: Dim3) -> list[int]:
+        """Numbers of the threads of a block that are held, in order."""
+        told = await self._engine.command(
+            f"-cuda-info-threads kernel {kernel.number} block {format_coordinate(block)}"
+        )
+        from ladder_backends.cuda_gdb.tables import thread_runs
+
+        most = volume(kernel.block_dim)
+        numbers: set[int] = set()
+        for run in thread_runs(told.results):
+            first, last = linear(run.first, kernel.block_dim), linear(run.last, kernel.block_dim)
+            # Where the count is another one, lanes between them are not held: these refuse when they are asked.
+            numbers.update(range(max(0, first), min(last, most - 1) + 1))
+        return sorted(numbers)
+
+    # -- their values
+
+    async def values(
+        self, expression: str, layout: UnitLayout, places: Sequence[int], frame_level: int = 0
+    ) -> AsyncIterator[Sequence[UnitValue]]:
+        """The values, a burst at a time."""
+        if why := why_writes(expression):
+            raise CommandFailed(expression, why)
+        size, done = FIRST, 0
+        while done < len(places):
+            await self._calm()
+            batch = places[done : done + size]
+            began = time.monotonic()
+            values = await self._burst(expression, layout, batch, frame_level)
+            each = (time.monotonic() - began) / len(batch)
+            done += len(batch)
+            yield values
+            size = max(1, min(MOST_AT_ONCE, int(BURST / each) if each > 0 else MOST_AT_ONCE, size * 4))
+
+    async def _calm(self) -> None:
+        """Wait until nothing is on its way that moves the focus; what has just arrived gets its turn first."""
+        quiet = 0
+        while quiet < 2:
+            if not self._standing.on_device:
+                raise CommandFailed("", "the engine stands in no lane any more")
+            if self._engine.events.running:
+                raise CommandFailed("", "the target runs")
+            moving = self._engine.console_works or any(
+                text.startswith(_MOVES) for text, _ in self._engine.pending()
+            )
+            quiet = 0 if moving else quiet + 1
+            await asyncio.sleep(_CALM if moving else 0)
+
+    async def _burst(
+        self, expression: str, layout: UnitLayout, places: Sequence[int], level: int
+    ) -> Sequence[UnitValue]:
+        back = self._standing.focus
+        assert back is not None
+        frame = self._engine.selected_frame
+        asked = [unit for place in places if (unit := layout.unit_at(place)) is not None]
+        limits, unlimited = self._engine.print_limits()
+        ask = f"-data-evaluate-expression {mi_string(expression)}"
+        loop = asyncio.get_running_loop()
+
+        def send(text: str) -> asyncio.Future[ResultRecord]:
+            # Each runs up to its first wait in the order in which they are made, with none of others between.
+            sent = loop.create_task(self._engine.command(text, deadline=None))
+            self._bursts.add(sent)
+            sent.add_done_callback(self._over)
+            return sent
+
+        for text in limits:
+            send(text)
+        pairs: list[tuple[asyncio.Future[ResultRecord], asyncio.Future[ResultRecord]]] = []
+        for unit in asked:
+            moved = send(switch_command(unit))
+            if level:
+                send(f"-stack-select-frame {level}")
+            pairs.append((moved, send(ask)))
+        send(switch_command(Focus.of(**{name: back.get(name) for name in _LEVELS})))
+        if frame:
+            send(f"-stack-select-frame {frame}")
+        for text in unlimited:
+            send(text)
+        # Who stops waiting leaves them on their way: the engine answers all of them, and goes back.
+        await asyncio.shield(asyncio.wait([answer for pair in pairs for answer in pair]))
+        values = [_value(place, unit, *pair) for place, unit, pair in zip(places, asked, pairs, strict=True)]
+        if all(isinstance(_error(answer), NotRecorded) for _, answer in pairs):
+            raise NotRecorded("not in this recording", clean_line(expression), "open it with the engine itself")
+        return values
+
+    def _over(self, sent: asyncio.Future[ResultRecord]) -> None:
+        self._bursts.discard(sent)
+        if not sent.cancelled():
+            # Nobody may be left to hear of it.
+            sent.exception()
+
+
+def _error(answer: asyncio.Future[ResultRecord]) -> BaseException | None:
+    return answer.exception() if not answer.cancelled() else CommandFailed("", "cancelled")
+
+
+def _value(
+    place: int, unit: Focus, moved: asyncio.Future[ResultRecord], answer: asyncio.Future[ResultRecord]
+) -> UnitValue:
+    for one in (moved, answer):
+        error = _error(one)
+        if isinstance(error, EngineDied):
+            raise error
+    refused = _error(moved)
+    if refused is not None:
+        return unit_value(place, "", "not held" if isinstance(refused, CommandFailed) else _words(refused))
+    reached = focus_of(moved.result().results)
+    if reached is not None and not all(reached.get(name) == unit.get(name) for name in ("block", "thread")):
+        # It went to the nearest lane that is held, and what follows is told of that one.
+        return unit_value(place, "", "not held")
+    refused = _error(answer)
+    if refused is not None:
+        return unit_value(place, "", _words(refused))
+    text = answer.result().results.get("value")
+    return unit_value(place, clean_line(text) if isinstance(text, str) else "")
+
+
+def _words(refused: BaseException) -> str:
+    return clean_line(refused.what if isinstance(refused, LadderError) else "no answer").rstrip(".")
+
+
+def _rows(kernel: Kernel, block: Dim3, held: Sequence[int], *, grouped: bool) -> list[UnitRow]:
+    """Warps of a block in which a thread is held."""
+    size = volume(kernel.block_dim)
+    base = linear(block, kernel.grid_dim) * size
+    present = set(held)
+    rows = []
+    for warp in sorted({number // LANES for number in held}):
+        units = tuple(
+            Focus.of(kernel=kernel.number, block=block, thread=delinear(number, kernel.block_dim))
+            if number in present
+            else None
+            for number in range(warp * LANES, (warp + 1) * LANES)
+        )
+        rows.append(UnitRow(warp, format_coordinate(block) if grouped else "", units, base + warp * LANES))
+    return rows
