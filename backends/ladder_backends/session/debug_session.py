@@ -24,6 +24,7 @@ from ladder_backends.session.breakpoint_acts import BreakpointActs
 from ladder_backends.session.breakpoints import Breakpoints
 from ladder_backends.session.device import SessionDevice
 from ladder_backends.session.follower import Follower
+from ladder_backends.session.lane_values import SessionLaneValues
 from ladder_backends.session.ledger import Ledger
 from ladder_backends.session.machine import Machine
 from ladder_backends.session.notifier import Notifier, Subscriber
@@ -76,6 +77,7 @@ class DebugSession(BreakpointActs):
         self.ledger = Ledger(self)
         self.control = RunControl(self)
         self.device = SessionDevice(self)
+        self.lane_values = SessionLaneValues(self)
         self._typed_ahead = TypedAhead(self.state, self.tell, self.notice)
         self._queued: tuple[StepKind, str] | None = None
         self._accepting = 0
@@ -230,6 +232,7 @@ class DebugSession(BreakpointActs):
         self.threads.cancel()
         self.python.cancel()
         self._breakpoints.close()
+        self.lane_values.close()
         self._queued = None
         await asyncio.gather(self.rebuild.close(), self.debugger.close())
 
@@ -243,6 +246,7 @@ class DebugSession(BreakpointActs):
         self.rebuild.take(event)
         self.control.take(event)
         self.device.take(event)
+        self.lane_values.take(event)
         self.python.take(event)
         self._follower.take(event)
         self._breakpoints.take(event, self.debugger)
