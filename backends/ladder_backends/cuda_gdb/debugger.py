@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,11 +20,12 @@ from ladder_backends.cuda_gdb.focus import FOCUS_SCHEMA, is_lane
 from ladder_backends.cuda_gdb.grid import GridQuestions
 from ladder_backends.cuda_gdb.hardware import CudaDeviceMap
 from ladder_backends.cuda_gdb.kernel_breakpoints import KernelBreakpoints
+from ladder_backends.cuda_gdb.kernel_stops import KernelStops
 from ladder_backends.cuda_gdb.lane import Lane
-from ladder_backends.cuda_gdb.memory import CudaMemory
-from ladder_backends.cuda_gdb.registers import CudaRegisters
 from ladder_backends.cuda_gdb.lane_runs import CudaLaneRuns
 from ladder_backends.cuda_gdb.lanes import CudaLanes
+from ladder_backends.cuda_gdb.memory import CudaMemory
+from ladder_backends.cuda_gdb.registers import CudaRegisters
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
 from ladder_backends.cuda_gdb.stack import LaunchStack
 from ladder_backends.cuda_gdb.standing import Standing
@@ -55,7 +56,6 @@ from ladder_backends.model.focus import Dim3, Focus, FocusLevel
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.model.stop_reasons import KERNEL_ENTRY
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.rungs import host_rung
 from ladder_backends.text import clean_line
@@ -118,8 +118,7 @@ class CudaGdbDebugger(GdbDebugger):
         self.setting = self._kernel_breakpoints = KernelBreakpoints(self, self.events, self.emit, self.standing)
         self._stop_words = StopWords()
         self._settings = CudaDeviceStops(self)
-        self._stopped_once = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._kernel_stops = KernelStops(self.events, self._kernel_breakpoints, self._settings, self.running_target)
         self._typed_frame: Frame | None = None
         self.events.amend = self._stop_words.amend
         self.events.overhear = self._overhear
@@ -223,38 +222,13 @@ class CudaGdbDebugger(GdbDebugger):
         elif isinstance(event, SettingChanged):
             self._settings.typed(event.name, event.value)
         if isinstance(event, TargetExited | EngineExited):
-            self._stopped_once.set()
-        elif isinstance(event, TargetStopped) and self._take_stop(event):
-            return
+            self._kernel_stops.once.set()
+        elif isinstance(event, TargetStopped):
+            self.launch_stack.forget()
+            self.selected_frame = 0
+            if self._kernel_stops.take(event):
+                return
         super().emit(event)
-
-    def _take_stop(self, event: TargetStopped) -> bool:
-        """Note a stop; True where it was on the way, or only for breakpoints that wait for a launch."""
-        self.launch_stack.forget()
-        self.selected_frame = 0
-        self._stopped_once.set()
-        if self.events.processes.ending:
-            # On its way out, where the target is let go or ended.
-            return True
-        if is_lane(event.focus) and self._kernel_breakpoints.waiting:
-            own = event.reason == KERNEL_ENTRY and self._settings.borrowed
-            self._later(self._set_waiting(go_on=own))
-            return own
-        return False
-
-    async def _set_waiting(self, *, go_on: bool) -> None:
-        """In a kernel: set what waited for it, and go on where nobody asked for this stop."""
-        try:
-            await self._kernel_breakpoints.kernel_stands()
-            await self._settings.stop_for_breakpoints(self._kernel_breakpoints.waits_for_launch)
-        finally:
-            if go_on:
-                await self.running_target.run("-exec-continue")
-
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.get_running_loop().create_task(_quietly(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
     async def after_console(self) -> None:
         """Ask for the focus: commands typed there move it without a notice."""
@@ -314,7 +288,7 @@ class CudaGdbDebugger(GdbDebugger):
         attaching = self._attaching
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ATTACH_DEADLINE):
-                await self._stopped_once.wait()
+                await self._kernel_stops.once.wait()
         if isinstance(attaching, CudaAttaching):
             await attaching.read_needed()
 
@@ -341,7 +315,7 @@ class CudaGdbDebugger(GdbDebugger):
         """Let the target run; at launches it stops for breakpoints that wait for one."""
         if self._opening is not None:
             raise CommandFailed(f"-exec-{kind.value}", "a GPU core dump cannot run: it is the moment of the fault")
-        await self._settings.stop_for_breakpoints(self._kernel_breakpoints.waits_for_launch)
+        await self._kernel_stops.prepare()
         try:
             await super().resume(kind, location)
         except CommandFailed as refused:
@@ -370,8 +344,7 @@ class CudaGdbDebugger(GdbDebugger):
 
     async def close(self) -> None:
         """End the engine."""
-        for task in tuple(self._tasks):
-            task.cancel()
+        self._kernel_stops.close()
         await super().close()
 
     # -- focus
@@ -494,9 +467,3 @@ class CudaGdbDebugger(GdbDebugger):
             why = f"no SASS: {' and '.join(missing)} not found; pip install nvidia-cuda-{missing[0]}"
             raise CommandFailed(refused.command, why) from refused
         return tuple(replace(each, text=each.text.rstrip()) for each in instructions)
-
-
-async def _quietly(work: Coroutine[Any, Any, None]) -> None:
-    """Whatever the engine refuses here, the next stop tells."""
-    with contextlib.suppress(EngineError):
-        await work
