@@ -197,12 +197,12 @@ async def test_a_visit_to_the_host_is_told_and_led_back(live) -> None:
 
 
 async def test_a_lane_that_has_gone_meanwhile_is_said(live) -> None:
-    one = await live("live-oob")
+    one = await live("live-grid")
     await one.go(StepKind.RUN)
     before = one.state.focus
-    gone = Focus.of(block=(99, 0, 0), thread=(0, 0, 0))
+    gone = Focus.of(block=(200, 900, 0), thread=(0, 0, 0))
     one.engine.answer(
-        "-cuda-focus-switch block (99,0,0) thread (0,0,0)",
+        "-cuda-focus-switch block (200,900,0) thread (0,0,0)",
         '^error,msg="Invalid coordinates requested. CUDA focus unchanged."',
     )
     assert await one.session.switch(gone) is None

@@ -247,7 +247,7 @@ async def test_focus_moves_and_says_where_it_came_to(live: Live, cuda_program: B
     assert snapped["block"] == (2, 0, 0)
     refused = await live.session.switch(Focus.of(block=(99, 0, 0), thread=(0, 0, 0)))
     assert refused is None
-    assert "not on the device now" in live.state.reason, live.told()
+    assert "outside the grid" in live.state.reason, live.told()
     assert live.state.focus == snapped
 
 
@@ -415,6 +415,9 @@ async def test_a_big_grid(live: Live, cuda_program: Build) -> None:
     assert sum(each.count for each in blocks) >= 132
     (kernel,) = live.state.grid.kernels
     assert volume(kernel.grid_dim) == 250_000
+    refused = await live.session.switch(Focus.of(block=(249, 999, 0), thread=(0, 0, 0)))
+    assert refused is None
+    assert "not on the device now" in live.state.reason, live.told()
     await live.go(StepKind.NEXT)
     await live.go(StepKind.NEXT)
     first = next(iter(blocks))
