@@ -3,7 +3,8 @@
 The tool's manual (Error suppression): only CUDA API errors, initcheck's reads and racecheck's analysis reports can
 be suppressed; integers match exactly, strings as regular expressions; a stack of the entry must not be longer than
 that of the record, and every frame is compared. A text report may leave frames out, so a stack is written only
-where the report shows it from the driver on.
+where the report shows it from the driver on. Version 2025.3 compares no lines on the device: there an entry holds
+for its function in its file.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ ROOT = "ComputeSanitizerOutput"
 LARGEST = 8 << 20
 """Bytes of a suppressions file that is added to."""
 
-_SPECIAL = re.compile(r"([\\^$.|?*+()\[\]{}])")
+_SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
+_TEMPLATE = re.compile(r"<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>")
 _HIT = re.compile(r"Program hit (?:(?P<name>\w+) \(error (?P<number>\d+)\)|error (?P<bare>\d+))")
 _DRIVER = re.compile(r"(?:.*[\\/])?(?:libcuda|nvcuda)[\w.-]*$")
 _XML_UNSAFE = re.compile(r"[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -45,13 +47,17 @@ def why_not_suppressible(finding: Finding) -> str:
 
 
 def escaped(text: str) -> str:
-    """A literal as a regular expression of the tool's dialect (ECMAScript)."""
-    return _SPECIAL.sub(r"\\\1", _XML_UNSAFE.sub("?", text))
+    """A literal as a regular expression that matches it.
+
+    What would be special is any character: in paths the tool (2025.3) takes a backslash for a separator, and an
+    escaped dot then matches nothing.
+    """
+    return _SPECIAL.sub(".", _XML_UNSAFE.sub("?", text))
 
 
 def _function(name: str) -> str:
-    """A function however it is written: with arguments and return type or without."""
-    return f".*{escaped(bare_name(name).split('<', 1)[0])}.*"
+    """A function however it is written: the tool compares its name without scope, arguments and return type."""
+    return f".*{escaped(_TEMPLATE.sub('', bare_name(name)).rpartition('::')[2])}.*"
 
 
 def _add(parent: Xml.Element, tag: str, text: str) -> None:
