@@ -41,6 +41,14 @@ class Counters(NamedTuple):
     lanes: Mapping[str, int] = {}
     places: Mapping[str, Place] = {}
 
+    def where(self, pc: str) -> str:
+        """The line of a program counter; with the counter's end where others are on the same line; else it alone."""
+        place = self.places.get(pc)
+        if place is None:
+            return where_words(pc)
+        shared = sum(other == place for other in self.places.values()) > 1
+        return f":{place.line} …{pc[-4:]}" if shared else f":{place.line}"
+
     @property
     def diverge(self) -> bool:
         """There is more than one: lanes are drawn as letters."""
@@ -127,10 +135,8 @@ def ranges_words(numbers: Sequence[int]) -> str:
     return ", ".join(pieces) if len(pieces) <= 6 else ", ".join([*pieces[:6], "…"])
 
 
-def where_words(pc: str, place: Place | None) -> str:
-    """`:28`, else the program counter without its leading zeros."""
-    if place is not None:
-        return f":{place.line}"
+def where_words(pc: str) -> str:
+    """A program counter without its leading zeros."""
     digits = pc.removeprefix("0x").lstrip("0")
     return f"0x{digits}" if digits else pc
 
@@ -142,7 +148,7 @@ def counters_line(counters: Counters, room: int) -> list[Cell]:
     ranked = sorted(counters.group, key=lambda pc: counters.group[pc])
     for number, pc in enumerate(ranked):
         count = counters.lanes.get(pc, 0)
-        where = f" {where_words(pc, counters.places.get(pc))}" if pc else " elsewhere"
+        where = f" {counters.where(pc)}" if pc else " elsewhere"
         words = f"{where} {count} lane{'' if count == 1 else 's'}"
         more = f"  … {len(ranked) - number} more"
         last = number == len(ranked) - 1
@@ -175,7 +181,7 @@ def legend(warp: Warp, counters: Counters, focus_pc: str, focus_line: str, absen
         numbers = ranges_words([lane.number for lane in lanes])
         words = f" lane{'' if len(lanes) == 1 else 's'} {numbers}"
         if pc and pc in counters.places:
-            words += f" at {where_words(pc, counters.places[pc])}"
+            words += f" at {counters.where(pc)}"
         elif pc and pc == focus_pc and focus_line:
             words += f" at {focus_line}"
         elif pc:
