@@ -94,7 +94,8 @@ async def test_the_hardware_one_level_at_a_time(live: Callable[..., Live], compi
     assert one.engine.asked("-cuda-info-sms") == []
     await view.look(0, 5)
     state = one.state.hardware
-    assert (state.device, len(state.sms), {sm.warps for sm in state.sms}) == (0, 132, {64})
+    assert (state.device, {sm.warps for sm in state.sms}) == (0, {64})
+    assert len(state.sms) > 30
     assert (state.sm, len(state.warps), {warp.block for warp in state.warps[:8]}) == (5, 64, {(41, 0, 0)})
     assert state.warps[3].lanes[2].thread == (2, 3, 0)
     sent = list(one.engine.sent)
@@ -154,11 +155,8 @@ async def test_running_until_a_block_is_there(live: Callable[..., Live], compile
         f'*stopped,CudaFocus={{{place}}},reason="breakpoint-hit",disp="del",bkptno="9",'
         'frame={addr="0x10",func="tile",args=[],file="divergent_grid.cu",line="17",arch="m68k"},thread-id="1"',
     )
-    one.engine.answer(
-        "-cuda-focus-switch " + asked.describe(),
-        f"^done,CudaFocus={{{place.replace('(0,0,0)', '(3,2,0)').replace(chr(34) + '0' + chr(34) + ',kernel', chr(34) + '3' + chr(34) + ',kernel')}}}",
-    )
-    assert any(command for command in one.engine.sent)
+    reached = place.replace('lane="0"', 'lane="3"').replace('threadIdx="(0,0,0)"', 'threadIdx="(3,2,0)"')
+    one.engine.answer("-cuda-focus-switch " + asked.describe(), f"^done,CudaFocus={{{reached}}}")
     assert await run_until_resident(one.session, asked), (one.engine.sent[-8:], one.notices())
     assert one.state.focus is not None
     assert one.state.focus.describe("block", "thread") == "block (200,500,0) thread (3,2,0)"
