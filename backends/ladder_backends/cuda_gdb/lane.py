@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from ladder_backends.cuda_gdb.type_names import plain_type
-from ladder_backends.images import DebugInformation, GpuDump
+from ladder_backends.images import DebugInformation, DumpKernel, GpuDump
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
@@ -40,10 +40,18 @@ class Lane:
             provenance=self._provenance,
         )
 
-    def _why_none(self, focus: Focus | None) -> str:
+    def registers(self, focus: Focus | None) -> int:
+        """Registers of each thread of the focused kernel, as the dump tells; 0 where it does not."""
+        kernel = self._kernel(focus)
+        return kernel.registers if kernel is not None else 0
+
+    def _kernel(self, focus: Focus | None) -> DumpKernel | None:
         grid = focus.index("grid") if focus else None
-        kernels = self.dump.kernels if self.dump else ()
-        debug = next((kernel.debug for kernel in kernels if kernel.grid == grid), None)
+        return next((kernel for kernel in (self.dump.kernels if self.dump else ()) if kernel.grid == grid), None)
+
+    def _why_none(self, focus: Focus | None) -> str:
+        kernel = self._kernel(focus)
+        debug = kernel.debug if kernel is not None else None
         if debug is DebugInformation.FULL:
             return "no variables in this frame"
         if debug is DebugInformation.NONE:

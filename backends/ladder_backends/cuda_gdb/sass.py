@@ -36,6 +36,16 @@ def path_with_sass_tools() -> str:
     return os.pathsep.join(folders)
 
 
+def missing_words() -> str:
+    """`no SASS: nvdisasm not found; pip install nvidia-cuda-nvdisasm`, or an empty string where both are there."""
+    found = sass_tools()
+    missing = [tool for tool in TOOLS if tool not in found]
+    if not missing:
+        return ""
+    packages = " ".join(f"nvidia-cuda-{tool}" for tool in missing)
+    return f"no SASS: {' and '.join(missing)} not found; pip install {packages}"
+
+
 def _package_folders() -> Iterator[Path]:
     try:
         package = importlib.util.find_spec("nvidia")

@@ -72,7 +72,7 @@ class GdbMemory(Memory):
             self._layout = MemoryLayout("big" not in endian, int(width) if width in ("2", "4", "8") else 8)
         return self._layout
 
-    async def read(self, address: int, length: int) -> MemoryBlock:
+    async def read(self, address: int, length: int, space: str = "") -> MemoryBlock:
         """One question; the gaps of its answer are None."""
         length = max(0, min(length, _TOP - address))
         contents: list[int | None] = [None] * length
@@ -125,6 +125,6 @@ class GdbMemory(Memory):
         symbol = re.search(rf"0x{address:x} (<[^\n]*>)", text)
         return symbol.group(1) if symbol is not None else ""
 
-    async def write(self, address: int, contents: bytes) -> None:
+    async def write(self, address: int, contents: bytes, space: str = "") -> None:
         """Write exactly these bytes."""
         await self._engine.command(f"-data-write-memory-bytes {address:#x} {contents.hex()}", deadline=_DEADLINE)

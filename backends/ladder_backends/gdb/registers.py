@@ -88,7 +88,7 @@ class GdbRegisters(Registers):
         self._engine = engine
         self._known: tuple[_Known, ...] = ()
 
-    async def groups(self) -> Sequence[str]:
+    async def groups(self, frame_level: int = 0) -> Sequence[str]:
         """Groups that hold a register, the general ones first."""
         known = await self._registers()
         met = dict.fromkeys(one.group for one in known)

@@ -45,6 +45,7 @@ class DumpKernel:
         name: The function's name without arguments, as far as it can be read from the symbol.
         grid: Launch number on its device.
         debug: FULL with -G, LINES with -lineinfo, NONE without either or where no image holds the kernel.
+        registers: Registers of each thread, 0 where that is not told.
     """
 
     symbol: str
@@ -53,6 +54,7 @@ class DumpKernel:
     grid_dim: Dim3
     block_dim: Dim3
     debug: DebugInformation = DebugInformation.NONE
+    registers: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ def _kernels(image: ElfImage) -> tuple[tuple[DumpKernel, ...], frozenset[str]]:
                     debug = module.debug
                     symbols.update(name for name, _, _ in module.functions)
                     break
-            kernels.append(DumpKernel(symbol, kernel_name(symbol), row[0], row[11:14], row[14:17], debug))
+            kernels.append(DumpKernel(symbol, kernel_name(symbol), row[0], row[11:14], row[14:17], debug, row[10]))
     return tuple(kernels), frozenset(symbols)
 
 

@@ -199,6 +199,7 @@ class Instruction:
         offset: Bytes from the start of the function.
         raw: Its bytes as hex pairs, or an empty string where they were not asked for.
         place: The source line it was made from, where it was asked for and there is one.
+        size: Its bytes, where their number is known without them; else 0.
     """
 
     address: str
@@ -207,3 +208,4 @@ class Instruction:
     offset: int = 0
     raw: str = ""
     place: Place | None = None
+    size: int = 0

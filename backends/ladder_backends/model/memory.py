@@ -13,11 +13,13 @@ class MemoryBlock:
         address: Of the first byte.
         contents: One entry a byte, None where it cannot be read.
         symbol: `<main+12>` of the first byte, or an empty string.
+        why: Why some of it cannot be read, where that was told; else an empty string.
     """
 
     address: int
     contents: tuple[int | None, ...]
     symbol: str = ""
+    why: str = ""
 
     @property
     def end(self) -> int:
@@ -36,3 +38,15 @@ class MemoryLayout:
 
     little: bool = True
     pointer: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlace:
+    """An address, and what it is an address of.
+
+    Attributes:
+        space: One of the address spaces that the engine reads, or an empty string for the usual one.
+    """
+
+    address: int
+    space: str = ""

@@ -29,7 +29,7 @@ class CodeWindow:
         """Code round the counter of a frame; `count` is for engines that read no windows."""
         debugger = self._session.debugger
         facet = debugger.code
-        if facet is None:
+        if facet is None or not facet.covers(level):
             return await ask_instructions(debugger, level, count)
         try:
             counter = await facet.counter(level)
@@ -79,7 +79,7 @@ class CodeWindow:
         try:
             if forward:
                 last = held[-1]
-                end = int(last.address, 16) + len(last.raw.replace(" ", "")) // 2
+                end = int(last.address, 16) + (last.size or len(last.raw.replace(" ", "")) // 2)
                 joined = (*held, *(await facet.after(end)))[-_MOST:]
             else:
                 joined = (*(await facet.before(int(held[0].address, 16))), *held)[:_MOST]

@@ -63,7 +63,7 @@ class RegisterReading:
         read: dict[str, tuple[Register, ...]] = {}
         names, note = state.groups, ""
         try:
-            names = tuple(await facet.groups())
+            names = tuple(await facet.groups(frame))
             for group in groups:
                 if group in names:
                     answer = tuple(await facet.read(group, frame, form))

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 class Code(abc.ABC):
     """The target's machine code. Windows are in the order of addresses, without gaps."""
 
+    def covers(self, frame_level: int) -> bool:
+        """Whether windows round a frame can be read; else only what the engine tells at its counter."""
+        return True
+
     @abc.abstractmethod
     async def counter(self, frame_level: int) -> Instruction | None:
         """The instruction a frame stands at; None where its memory cannot be read."""

@@ -17,8 +17,8 @@ class Registers(abc.ABC):
     """Registers of a frame of the focus."""
 
     @abc.abstractmethod
-    async def groups(self) -> Sequence[str]:
-        """Names of the groups this architecture has, the general ones first."""
+    async def groups(self, frame_level: int = 0) -> Sequence[str]:
+        """Names of the groups that a frame's architecture has, the general ones first."""
 
     @abc.abstractmethod
     async def read(self, group: str, frame_level: int, form: str = "natural") -> Sequence[Register]:
