@@ -87,7 +87,10 @@ class PythonReading:
         thread = focus.index("thread") if focus is not None else None
         numbers = self._numbers.get(thread)
         if numbers is None:
-            numbers = self._numbers[thread] = await facet.thread_numbers()
+            numbers = await facet.thread_numbers()
+            if thread is not None:
+                # In a lane it is the thread that launched the kernel, and the next one may have another.
+                self._numbers[thread] = numbers
         return numbers
 
     async def _interpreter_of_core(self) -> Interpreter | None:
