@@ -8,6 +8,7 @@ import pytest
 
 from ladder_backends.model.finding import Report
 from ladder_backends.sanitizer import TextReportReader
+from ladder_backends.sanitizer.allocation_words import allocation_words
 from ladder_backends.session.finding_remarks import FindingRemarks, Mark, Remark
 from ladder_backends.session.findings_desk import FindingsDesk, program_of
 from ladder_backends.session.sources import SourceFile, SourceState
@@ -188,3 +189,32 @@ def test_names_are_read_only_from_source_that_is_as_it_was(state: SourceState, n
     desk.take(reader.report)
     leak = next(one for one in reader.report.findings if one.allocation is not None)
     assert desk.allocation_name(leak) == name
+
+
+LEAK = """\
+========= Leaked 4,000 bytes at 0x7f586c800000
+=========     Saved host backtrace up to driver entry point at allocation time
+=========         Host Frame: main in /src/a.cu:16 [0x14b7]
+=========                        in /home/user/build/prog
+=========
+"""
+
+
+@pytest.mark.parametrize(("size", "where"), [("4,000", 16), ("8,000", None)])
+def test_a_leak_of_the_same_memory_tells_who_allocated_it(size: str, where: int | None) -> None:
+    log = (Path(__file__).parents[1] / "sanitizer/reports/logs/memcheck-oob.log").read_text()
+    reader = TextReportReader()
+    reader.feed((log + LEAK.replace("4,000", size)).encode())
+    reader.finish()
+    lines = ("",) * 15 + ("  cudaMalloc(&a, 4000);",)
+    desk = FindingsDesk(lambda file: SourceFile(file, SourceState.FOUND, Path(file), lines))
+    desk.take(reader.report)
+    first = reader.report.findings[0]
+    site = desk.leaked_at(first)
+    assert (site.line if site is not None else None) == where
+    assert desk.allocation_name(first) == ("a" if where else "")
+    assert allocation_words(first, desk.allocation_name(first), site) == (
+        "1 B past a[1000], 4,000 B, allocated by main a.cu:16 as its leak record says, “a” by that line of source"
+        if where
+        else "1 B past a 4,000 B allocation at 0x7f586c800000"
+    )

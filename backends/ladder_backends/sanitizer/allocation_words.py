@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ladder_backends.model.finding import Finding
+from ladder_backends.model.finding import CodeLocation, Finding
 from ladder_backends.sanitizer.describe import allocation_line, byte_count
 from ladder_backends.sanitizer.lanes import frame_words
 
@@ -28,6 +28,10 @@ _ALLOCATES = (
 )
 
 
+def _by_leak(frame: CodeLocation) -> str:
+    return f"allocated by {frame_words(frame)} as its leak record says"
+
+
 def name_at(line: str) -> str:
     """The variable that a line of source gives an allocation to; empty where none is plain to see."""
     found = {match["name"] for form in _ALLOCATES for match in form.finditer(line[:_LONGEST])}
@@ -35,17 +39,19 @@ def name_at(line: str) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def allocation_words(finding: Finding, name: str = "") -> str:
+def allocation_words(finding: Finding, name: str = "", leaked_at: CodeLocation | None = None) -> str:
     """What lies where: distance, allocation, its size, who allocated it; empty where the report names none.
 
     Args:
         finding: Whose allocation.
         name: Variable that the allocating line of source names; it is said to be from there.
+        leaked_at: The frame that another record of the report, a leak of the same memory, says allocated it.
     """
     allocation = finding.allocation
     called = allocation.name if allocation is not None else ""
     if allocation is None or not allocation.relation or not (called or name):
-        return allocation_line(allocation)
+        line = allocation_line(allocation)
+        return f"{line}, {_by_leak(leaked_at)}" if line and leaked_at is not None else line
     distance = byte_count(allocation.distance) if allocation.distance is not None else ""
     relation = {"after": f"{distance} past", "before": f"{distance} before"}.get(allocation.relation, "inside")
     what = called or name
@@ -57,6 +63,8 @@ def allocation_words(finding: Finding, name: str = "") -> str:
         words.append(byte_count(allocation.size))
     if allocation.where is not None:
         words.append(f"allocated by {frame_words(allocation.where)}")
+    elif leaked_at is not None:
+        words.append(_by_leak(leaked_at))
     elif allocation.address:
         words.append(f"at {allocation.address}")
     if not called:

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder_backends.model.finding import FindingKind
 from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer.allocation_words import name_at
 from ladder_backends.sanitizer.comparison import Comparison, compare_reports
@@ -55,6 +56,8 @@ class FindingsDesk:
         self._keys: dict[str, tuple[str, str]] = {}
         self._there: set[str] = set()
         self._seen = 0
+        self._leaks: dict[tuple[str, str, int | None], CodeLocation] = {}
+        self._leaks_seen = 0
         self._new: frozenset[str] = frozenset()
         self._compared = (-1, False)
         self._names: dict[CodeLocation, str] = {}
@@ -81,6 +84,7 @@ class FindingsDesk:
                 self._earlier = before if own is None or theirs is None or own == theirs else None
             self._report, self._keys, self._names, self._settled = report, {}, {}, False
             self._there, self._seen = set(), 0
+            self._leaks, self._leaks_seen = {}, 0
             self._compared, self._new, self.against = (-1, False), frozenset(), None
             changed = True
         if report is None:
@@ -160,9 +164,22 @@ class FindingsDesk:
         noted = ((group.id, self.about(group).remark.note) for group in groups if group.members)
         return {group: note for group, note in noted if note}
 
+    def leaked_at(self, finding: Finding) -> CodeLocation | None:
+        """Who allocated what an access is near to, where the report tells it of a leak of that memory only."""
+        report, allocation = self._report, finding.allocation
+        if report is None or allocation is None or allocation.where is not None or not allocation.address:
+            return None
+        for leak in islice(report.findings, self._leaks_seen, None):
+            memory = leak.allocation if leak.kind is FindingKind.LEAK else None
+            if memory is not None and memory.where is not None:
+                self._leaks[leak.origin, memory.address, memory.size] = memory.where
+        self._leaks_seen = len(report.findings)
+        return self._leaks.get((finding.origin, allocation.address, allocation.size))
+
     def allocation_name(self, finding: Finding) -> str:
         """The variable that the allocating line of source names; empty where the report or the source has none."""
         where = finding.allocation.where if finding.allocation is not None else None
+        where = where or self.leaked_at(finding)
         if where is None or not where.file or where.line is None or self._source is None:
             return ""
         name = self._names.get(where)

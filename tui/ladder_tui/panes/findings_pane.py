@@ -65,6 +65,7 @@ class FindingsPane(SanitizerActs, Pane):
         self._rows = FindingsRows()
         self._rows.insets.about = self.desk.about
         self._rows.name_of = self.desk.allocation_name
+        self._rows.leaked_at = self.desk.leaked_at
         self._rows.insets.extents_of = self._extents_of
         self._acts = FindingsActs(self)
         self._counting: Timer | None = None
@@ -222,6 +223,11 @@ class FindingsPane(SanitizerActs, Pane):
         known = target is not None and report is not None and target.finding < len(report.findings)
         return report.findings[target.finding] if known and report is not None and target is not None else None
 
+    def side_at_cursor(self) -> int:
+        """The side of the finding under the cursor: a hazard has two."""
+        target = self._target_at_cursor()
+        return target.side if target is not None and target.part is Part.MEMBER else 0
+
     # Acting ----------------------------------------------------------------------------------------------------
 
     def activate(self, hit: Hit) -> None:
@@ -246,7 +252,7 @@ class FindingsPane(SanitizerActs, Pane):
     def _jump(self, finding: int, side: int) -> None:
         if self._report is not None and finding < len(self._report.findings):
             self._selected = finding
-            self.work(self.ladder.jump(self._report.findings[finding], side))
+            self.work(self.ladder_app.workspace.jump_to_finding(self._report.findings[finding], side))
 
     def _act(self, act: Act) -> None:
         """Do what a part of a map or a frame stands for."""
@@ -280,6 +286,21 @@ class FindingsPane(SanitizerActs, Pane):
     @staticmethod
     def _title_of(group: FindingGroup) -> FindingTarget:
         return FindingTarget(Part.TITLE, group.id, group.members[0])
+
+    def action_side(self) -> None:
+        """Stand in the lane of the other side: from one of a hazard's two lanes to its other."""
+        finding = self.finding_at_cursor()
+        if finding is None:
+            return
+        here, debug = self.side_at_cursor(), self.debug
+        stands = _here(debug)
+        if stands is not None:
+            here = next((n for n in range(len(finding.sides)) if stands.holds(finding, n)), here)
+        lanes = [n for n, side in enumerate(finding.sides) if n != here and side.thread is not None]
+        if lanes:
+            self._jump(finding.index, lanes[0])
+        else:
+            self.ladder_app.say("this finding names no other lane", "information")
 
     def action_note(self) -> None:
         """Write a note on the bug."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple
 
-from ladder_backends.model.finding import Finding, FindingGroup, LaneAnswer, Report
+from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, LaneAnswer, Report
 from ladder_backends.sanitizer.allocation_words import allocation_words
 from ladder_backends.sanitizer.describe import RUN_KINDS
 from ladder_backends.session.finding_query import About, Order, Query, in_order
@@ -60,12 +60,14 @@ class FindingsRows:
         lanes: Findings that name a lane.
         bugs: Groups that are about the program rather than about the run of the tool.
         name_of: The variable that the source names for a finding's allocation.
+        leaked_at: Who allocated that memory, as a leak record of the report says.
     """
 
     def __init__(self) -> None:
         self.order = Order.ARRIVAL
         self._insets = Insets()
         self.name_of: Callable[[Finding], str] = lambda finding: ""
+        self.leaked_at: Callable[[Finding], CodeLocation | None] = lambda finding: None
         self._query = Query()
         self._brief = BRIEF
         self._forget(Report())
@@ -428,8 +430,10 @@ class FindingsRows:
 
     def _note(self, group: FindingGroup, shape: _Shape, first: Finding, line: int) -> Row:
         words = shape.notes[line]
-        if line == 0 and first.allocation is not None and (name := self.name_of(first)):
-            words = allocation_words(first, name)
+        if line == 0 and first.allocation is not None:
+            name, leaked_at = self.name_of(first), self.leaked_at(first)
+            if name or leaked_at is not None:
+                words = allocation_words(first, name, leaked_at)
         end = (Cell("report", "muted"),) if line == 0 else ()
         return Row(
             (Cell("    "), Cell(words, "report")), end, FindingTarget(Part.NOTE, group.id, first.index, line)
