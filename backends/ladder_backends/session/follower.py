@@ -293,7 +293,7 @@ class Follower:
     def show_jump(self, outcome: JumpOutcome) -> None:
         """Take what a jump has read; only the blocks round it are asked for, and come later."""
         state = self._state
-        self._drop_questions()
+        self._give_way()
         self.overlooked = False
         self._stop += 1
         state.focus = outcome.reached
@@ -330,15 +330,18 @@ class Follower:
 
     def look_again(self, level: int = 0) -> None:
         """Ask for everything on screen again, as after a change of focus; `level` is the frame selected now."""
+        self._give_way()
+        self.overlooked = False
+        self._ask(self._follow_focus(level), level)
+
+    def _give_way(self) -> None:
+        """What was asked gives way to what is seen instead; a stop that was not shown yet is shown without it."""
         unseen = self._unseen
         self._drop_questions()
         if unseen is not None:
-            # The stop itself was not shown yet: its questions gave way to these.
             self._show(unseen, FrameWindow(), VariableWindow(note="reading …"))
             self._notifier.tell(_STOPPED_CHANGE)
             self._notifier.release()
-        self.overlooked = False
-        self._ask(self._follow_focus(level), level)
 
     def _ask(self, questions: Coroutine[Any, Any, None], level: int = 0) -> None:
         self.at_rest.clear()
