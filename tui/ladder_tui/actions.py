@@ -103,6 +103,9 @@ _KEY_LABELS = {
     "space": "Space",
     "escape": "Esc",
     "slash": "/",
+    "comma": ",",
+    "full_stop": ".",
+    "semicolon": ";",
     "colon": ":",
     "grave_accent": "`",
     "less_than_sign": "<",
@@ -232,6 +235,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("pane.previous", ("shift+tab",), "previous pane", "Go to the pane before", _GO, "next_pane(-1)"),
     Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto",
            hinted=True, opens=True),
+    Action("jump.ways", ("j",), "ways", "Choose the way to the lane: dump, run to it, its line …", _GO, "jump_ways",
+           opens=True),
+    Action("jump.live", (), "jump live", "Run the program to the finding's lane, or to the one that is shown", _GO,
+           "jump_live"),
+    Action("jump.back", ("comma",), "back", "Back to the lane that was jumped to before", _GO, "jump_walk(-1)"),
+    Action("jump.forward", ("full_stop",), "forward", "On to the lane that was jumped to after", _GO,
+           "jump_walk(1)"),
+    Action("jump.list", ("semicolon",), "jumps", "List the lanes that were jumped to", _GO, "jump_list",
+           opens=True),
     Action("memory.at", ("M",), "memory", "Show memory at an address or where an expression points", _GO, "memory",
            needs=Need.SESSION | Need.STOPPED, opens=True),
     Action("source.open", ("O",), "open", "Open a source file by a part of its name; h comes back", _GO,
@@ -339,6 +351,8 @@ ACTIONS: tuple[Action, ...] = (
            "act", "memory", needs=Need.ROW, hinted=True),
     Action("memory.format", ("t",), "format", "Choose as what memory is read", "Machine", "format", "memory",
            needs=Need.ROW, hinted=True),
+    Action("memory.space", ("at",), "space", "Choose the address space: shared, local, global, parameter, constant",
+           "Machine", "space", "memory"),
     Action("memory.set", ("equals_sign",), "set", "Write a value where the cursor stands", "Machine", "set",
            "memory", needs=Need.STOPPED | Need.RUN_CONTROL | Need.ROW, hinted=True),
     Action("memory.wider", ("greater_than_sign",), "wider", "Read larger elements", "Machine", "wider(1)",
@@ -366,6 +380,8 @@ ACTIONS: tuple[Action, ...] = (
            "Findings", "details", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
     Action("findings.map", ("t",), "map", "Draw a bug's lanes as a map of the grid, or list them", "Findings",
            "map", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
+    Action("findings.side", ("p",), "other side", "Stand in the lane of a hazard's other side", "Findings", "side",
+           "findings", needs=Need.FINDINGS | Need.ROW),
     Action("findings.note", ("i",), "note", "Write a note on a bug; kept for this program's next runs", "Findings",
            "note", "findings", needs=Need.FINDINGS | Need.ROW, opens=True),
     Action("findings.ignore", ("x",), "ignore", "Ignore a bug from now on, or no longer", "Findings", "ignore",
@@ -552,6 +568,8 @@ def key_table() -> str:
 def parse_key(label: str) -> str:
     """A key as a person writes it (`Ctrl-C`, `F10`, `n`) as Textual names it; several are separated by commas."""
     names = {text.lower(): name for name, text in _KEY_LABELS.items()}
+    if label.strip() == ",":
+        return "comma"
     keys = []
     for one in label.split(","):
         *modifiers, last = one.strip().replace("+", "-").rsplit("-") if one.strip() != "-" else ["minus"]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ladder_backends.session.jump_history import JumpHistory
     from ladder_backends.session.ladder import Ladder
     from ladder_backends.session.live_jumps import LiveJumps
+    from ladder_backends.session.live_wish import LiveWish
 
 DUMPS = dump_rung().name
 
@@ -109,6 +110,13 @@ class Jumps:
             self._ladder.notice(f"{outcome.reason}: {offer.note}")
             return await self._live_to(finding, asked, side)
         return self._offered(outcome, offer)
+
+    async def live_to(self, wish: LiveWish, *, anew: bool = False) -> JumpOutcome:
+        """Run the program to a lane that no finding names."""
+        self._ladder.notice(self.live.price())
+        outcome = await self.live.to(wish, anew=anew)
+        self.history.note(outcome, None)
+        return outcome
 
     async def _live_to(self, finding: Finding, asked: Focus, side: int, *, anew: bool = False) -> JumpOutcome:
         self._ladder.notice(self.live.price())

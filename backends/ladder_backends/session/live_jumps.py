@@ -7,15 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder_backends.debugger.contract import StepKind
 from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.errors import LadderError
-from ladder_backends.rungs import device_rung
+from ladder_backends.rungs import device_rung, host_rung
 from ladder_backends.session.alternatives import Act, Alternative, Way, alternatives_of_finding
 from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.live_jump import LiveJump
 from ladder_backends.session.live_wish import LiveLimits, LiveWish, changed_since, wish_of
 from ladder_backends.session.seat import Seat
-from ladder_backends.session.state import Run
+from ladder_backends.session.state import Change, Run
 from ladder_backends.session.target_program import program_of
 from ladder_backends.text import clean_line
 
@@ -127,7 +128,7 @@ class LiveJumps:
         """
         if self._goes_on:
             return self._missed(wish, "a live jump is under way already; Ctrl-C stops it", finding)
-        self._goes_on = True
+        self._begin(wish)
         try:
             if self.under_way is not None:
                 await self.under_way.stay()
@@ -144,17 +145,17 @@ class LiveJumps:
             self.under_way = live
             return await self._told(self.under_way.go(anew=anew), finding)
         finally:
-            self._goes_on = False
+            self._end()
 
     async def wait_on(self) -> JumpOutcome | None:
         """Go on with the jump that gave up; None where there is none."""
         if self.under_way is None or self._goes_on:
             return None
-        self._goes_on = True
+        self._begin(self.under_way.wish)
         try:
             return await self._told(self.under_way.wait_on(), None)
         finally:
-            self._goes_on = False
+            self._end()
 
     async def stay(self) -> None:
         """Wait for nothing any longer."""
@@ -168,7 +169,32 @@ class LiveJumps:
         if self.under_way is not None and self._goes_on:
             await self.under_way.interrupt()
 
+    async def break_at(self, file: str, line: int, *, host: bool = False) -> None:
+        """Run the program to a line, in whatever lane comes first; one of the host without a GPU too.
+
+        Raises:
+            LadderError: It cannot be opened.
+        """
+        ladder, target = self._ladder, self.target
+        if host and self.why_not() and target is not None:
+            session = await ladder.open_target(target, debugger=host_rung().debugger, run=False)
+        else:
+            session = await self._opened(target, anew=False)
+            ladder.switch_rung(session.state.rung)
+        if await session.set_breakpoint(f"{file}:{line}") is not None:
+            await session.resume(StepKind.RUN)
+
     # -- pieces
+
+    def _begin(self, wish: LiveWish) -> None:
+        self._goes_on = True
+        self._ladder.state.runs_to = wish.asked.describe("block", "thread")
+        self._ladder.tell(Change.RUN)
+
+    def _end(self) -> None:
+        self._goes_on = False
+        self._ladder.state.runs_to = ""
+        self._ladder.tell(Change.RUN)
 
     async def _opened(self, target: LaunchTarget | None, anew: bool) -> DebugSession:
         """The session that the program is run in.

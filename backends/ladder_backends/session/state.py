@@ -87,6 +87,7 @@ class LadderState:
         notice: The last line for the user.
         source_roots: Folders in which basenames are looked up.
         sanitizer: The run of compute-sanitizer that goes on, or the last one.
+        runs_to: The lane that the live program is being run to, in words, or an empty string.
     """
 
     rung: str = field(default_factory=lambda: host_rung().name)
@@ -99,6 +100,7 @@ class LadderState:
     notice: Notice | None = None
     source_roots: tuple[str, ...] = ()
     sanitizer: SanitizerRunState = field(default_factory=SanitizerRunState)
+    runs_to: str = ""
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,7 @@ from ladder_tui.actions import ACTIONS, ALWAYS_COMMANDS, Action, key_of, why_not
 from ladder_tui.panes import PANES
 from ladder_tui.screens.breakpoint_commands import BreakpointCommands
 from ladder_tui.screens.device_commands import DeviceCommands
+from ladder_tui.screens.jump_commands import JumpCommands
 from ladder_tui.screens.lane_commands import LaneCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
@@ -52,6 +53,7 @@ class Commands(
     DeviceCommands,
     LaneCommands,
     SanitizerCommands,
+    JumpCommands,
     Screen[None],
 ):
     """Actions of the workspace, each by the name that the registry calls."""
@@ -205,7 +207,8 @@ class Commands(
         if home.prompt.display:
             home.prompt.close()
             return
-        if (isinstance(self.focused, LineView) and self.focused.take_interrupt()) or self.interrupts_sanitizer():
+        taken = isinstance(self.focused, LineView) and self.focused.take_interrupt()
+        if taken or self.interrupts_jump() or self.interrupts_sanitizer():
             return
         debug, session = home.debug, home.ladder.active
         runs_anew = debug is not None and debug.run is Run.RUNNING and debug.since != self._interrupted_since

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import rung_named
+from ladder_backends.session.seat import Seat
 from ladder_backends.session.seats import seat_title
 from ladder_backends.session.state import Run
 from ladder_tui.actions import ACTIONS, Action, Need, key_label, why_not
@@ -111,6 +112,8 @@ class StatusBar(LineView, can_focus=False):
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""
+                to = self.ladder.state.runs_to if debug.seat is Seat.LIVE else ""
+                words += f" to {to}" if to else ""
             elif debug.run_detail and run is not Run.DUMP:
                 detail = self._detail(debug) + self._elsewhere(debug)
                 words = detail if run in (Run.STOPPED, Run.EXITED, Run.DEAD) else f"{words} · {detail}"
