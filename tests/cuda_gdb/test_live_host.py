@@ -204,3 +204,37 @@ async def test_an_older_engine_says_that_it_cannot_dump(
     (tmp_path / "there").write_text("")
     with pytest.raises(CommandFailed, match="there already"):
         await session.debugger.gpu_dumps.write(tmp_path / "there")
+
+
+async def test_thirty_megabytes_in_the_console_leave_the_keys_alive(
+    session: DebugSession, compiled: Any, tmp_path: Path
+) -> None:
+    """As much as `info cuda threads` writes in a diverged grid of 250 x 1000 blocks."""
+    row = "   0  ({x},{y},0)  (0,0,0)   ({x},{y},0) (31,7,0)  256 0x00007ffddb7a1d50  divergent_grid.cu    28 \n"
+    table = tmp_path / "threads.txt"
+    count = 300_000
+    table.write_text("".join(row.format(x=number % 250, y=number // 250) for number in range(count)))
+    await started(session, compiled("steps"), "main")
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.001)
+            beats += 1
+
+    beating = asyncio.create_task(beat())
+    await session.console(f"shell cat {table}")
+    assert (await session.evaluate("1 + 1")).value == "2"
+    debugger = session.debugger
+    assert isinstance(debugger, CudaGdbDebugger)
+    for _ in range(3_000):
+        if not debugger.console_works:
+            break
+        await asyncio.sleep(0.01)
+    beating.cancel()
+    state = session.state
+    assert state.console_dropped + len(state.console) >= count
+    assert "249,1199" in "".join(list(state.console)[-4:])
+    # The loop came round at least once for each hundred kilobytes or so.
+    assert beats > 100
