@@ -206,8 +206,8 @@ def _register(one: _Known, text: str, group: str, form: str, others: Mapping[int
         return Register(name, "", group, error=why or _why_not(text))
     if one.kind in ("P", "UP") or name in _TRUE.values():
         return Register(name, str(bits & 1), group, "true" if bits & 1 else "false")
-    note = _meaning(one, bits, others) if form == "natural" else ""
-    return Register(name, written(bits, form), group, note)
+    note, target = _meaning(one, bits, others)
+    return Register(name, written(bits, form), group, note if form == "natural" else "", target=target)
 
 
 def written(bits: int, form: str) -> str:
@@ -226,14 +226,15 @@ def written(bits: int, form: str) -> str:
     return f"{bits:#x}"
 
 
-def _meaning(one: _Known, bits: int, others: Mapping[int, int | None]) -> str:
-    """The number, and what it may be besides: a float, or with its neighbour an address."""
+def _meaning(one: _Known, bits: int, others: Mapping[int, int | None]) -> tuple[str, str]:
+    """The number, and what it may be besides: a float, or with its neighbour an address, which is told apart."""
     if one.kind not in ("R", "UR") or bits >= 1 << 32:
-        return ""
-    told = [written(bits, "decimal")] if bits > 9 else []
+        return "", ""
+    told, target = [written(bits, "decimal")] if bits > 9 else [], ""
     if bits & 0x7FFFFFFF in _FLOATS:
         told.append(f"as float {written(bits, 'float')}")
     upper = others.get(one.order + 1)
     if one.kind == "R" and one.order % 2 == 0 and upper is not None and upper in _HIGH and bits >= _LEAST_LOWER:
-        told.append(f"with R{one.order + 1} {upper << 32 | bits:#x}")
-    return " · ".join(told)
+        target = f"{upper << 32 | bits:#x}"
+        told.append(f"with R{one.order + 1} {target}")
+    return " · ".join(told), target

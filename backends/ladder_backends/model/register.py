@@ -15,6 +15,7 @@ class Register:
         note: What the value means: `<main+12>`, `[ ZF IF ]`, `"text it points to"`; may be empty.
         changed: The value differs from the one at the previous stop.
         error: Why it cannot be read, or an empty string.
+        target: An expression of what it points to, where that is not the register alone.
     """
 
     name: str
@@ -23,3 +24,4 @@ class Register:
     note: str = ""
     changed: bool = False
     error: str = ""
+    target: str = ""

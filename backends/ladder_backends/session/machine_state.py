@@ -44,6 +44,11 @@ class MemoryState:
         before: The same addresses as they were at the stop before, as far as they were read then.
         symbols: What stored pointers point to, by the address each is stored at.
         note: Why there is nothing, or an empty string.
+        spaces: The engine's address spaces, the usual one first; none where it has only one.
+        space: The one that is looked at, or an empty string for the usual one.
+        size: Bytes of that space, where they are told.
+        whose: What the space belongs to, as the lane or block in focus; another one has another memory there.
+        why: Why bytes of a window cannot be read, by its address, where that was told.
     """
 
     asked: str = ""
@@ -54,6 +59,11 @@ class MemoryState:
     before: dict[int, tuple[int | None, ...]] = field(default_factory=dict)
     symbols: dict[int, str] = field(default_factory=dict)
     note: str = ""
+    spaces: tuple[str, ...] = ()
+    space: str = ""
+    size: int | None = None
+    whose: tuple[object, ...] = ()
+    why: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -12,6 +12,8 @@ from ladder_backends.session.state import Change
 from ladder_backends.session.why_none import why_none
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.facets import Memory
+    from ladder_backends.model.memory import MemoryPlace
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.machine import Machine
 
@@ -20,6 +22,17 @@ WINDOW = 1_024
 
 _MOST_WINDOWS = 64
 _SHOWN_BYTES = 32
+_SMALL = 1 << 32
+"""Addresses below may be of a small space; those above are of memory that all lanes share."""
+
+_WHOSE: Mapping[str, tuple[str, ...]] = {
+    "shared": ("kernel", "block"),
+    "local": ("kernel", "block", "thread"),
+    "parameter": ("kernel",),
+    "constant": ("kernel",),
+}
+"""Levels of the focus that have a memory of their own in each space."""
+
 TOP = 1 << 64
 """The address behind the last one."""
 
@@ -36,6 +49,12 @@ class MemoryReading:
     def _state(self) -> MemoryState:
         return self._session.state.machine.memory
 
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Address spaces that can be chosen from; none where there is only one."""
+        facet = self._session.debugger.memory
+        return tuple(facet.spaces) if facet is not None else ()
+
     async def go(self, expression: str) -> int | None:
         """Show memory where an expression of the selected frame points; None, with a notice, where it cannot."""
         session, state = self._session, self._state
@@ -44,16 +63,50 @@ class MemoryReading:
             session.notice("this engine does not read memory", "warning")
             return None
         try:
-            address = await facet.address_of(expression, session.state.selected_frame)
-            if state.layout is None:
-                state.layout = await facet.layout()
-            symbol = await facet.symbol_at(address)
+            place = await facet.place_of(expression, session.state.selected_frame)
+            return await self._arrive(facet, expression, place)
         except LadderError as error:
             session.notice(f"memory at {expression}: {why_none(error)}", "warning")
             return None
-        state.asked, state.home, state.symbol, state.note = expression, address, symbol, ""
-        session.tell(Change.MACHINE)
-        return address
+
+    async def choose_space(self, space: str) -> int | None:
+        """Show an address space where it is looked at first; None, with a notice, where that cannot be told."""
+        session = self._session
+        facet = session.debugger.memory
+        if facet is None or space not in facet.spaces:
+            session.notice("this engine knows one address space", "warning")
+            return None
+        try:
+            return await self._arrive(facet, space, await facet.start_of(space, session.state.selected_frame))
+        except LadderError as error:
+            session.notice(f"{space} memory: {why_none(error)}", "warning")
+            return None
+
+    async def _arrive(self, facet: Memory, asked: str, place: MemoryPlace) -> int:
+        state = self._state
+        if state.layout is None:
+            state.layout = await facet.layout()
+        symbol = await facet.symbol_at(place.address)
+        usual = facet.spaces[0] if facet.spaces else ""
+        # What was found without a space is in the one that is looked at, unless that is a small one.
+        space = place.space or (state.space if place.address < _SMALL else usual) or usual
+        if space != state.space:
+            state.space, state.size = space, await facet.size_of(space)
+        state.spaces = tuple(facet.spaces)
+        self.stand()
+        state.asked, state.home, state.symbol, state.note = asked, place.address, symbol, ""
+        self._session.tell(Change.MACHINE)
+        return place.address
+
+    def stand(self) -> None:
+        """Forget what was read of another space, or of the same one of another lane or block."""
+        state, focus = self._state, self._session.state.focus
+        levels = _WHOSE.get(state.space, ())
+        whose = (state.space, *(focus.get(level) if focus is not None else None for level in levels))
+        if state.spaces and whose != state.whose:
+            state.whose = whose
+            state.windows, state.before, state.symbols, state.why = {}, {}, {}, {}
+            self._wanted.clear()
 
     async def look(self, start: int, length: int, *, pointers: bool = False) -> None:
         """Read what is not read yet of a range; what cannot be read is None.
@@ -73,14 +126,15 @@ class MemoryReading:
             for base in range(max(0, first), min(TOP, start + length), WINDOW)
             if base not in state.windows and base not in self._wanted
         ]
-        stop = self._machine.stop
+        stop, whose = self._machine.stop, state.whose
         self._wanted.update(missing)
         try:
-            blocks = await asyncio.gather(*(facet.read(base, WINDOW) for base in missing))
-            if stop != self._machine.stop:
+            blocks = await asyncio.gather(*(facet.read(base, WINDOW, state.space) for base in missing))
+            if stop != self._machine.stop or whose != state.whose:
                 return
             for base, block in zip(missing, blocks, strict=True):
                 state.windows[base] = block.contents
+                state.why[base] = block.why
             if pointers:
                 await self._ask_symbols(start, length)
             state.note = ""
@@ -116,7 +170,7 @@ class MemoryReading:
             return None
         if state.layout is None:
             state.layout = await facet.layout()
-        raw = (await facet.read(address, state.layout.pointer)).contents
+        raw = (await facet.read(address, state.layout.pointer, state.space)).contents
         if None in raw or len(raw) < state.layout.pointer:
             return None
         return int.from_bytes(
@@ -131,7 +185,7 @@ class MemoryReading:
             session.notice(f"nothing was written: {why or 'this engine does not write memory'}", "warning")
             return False
         try:
-            await facet.write(address, contents)
+            await facet.write(address, contents, self._state.space)
         except LadderError as error:
             session.notice(f"nothing was written at {address:#x}: {why_none(error)}", "error")
             return False
@@ -147,13 +201,13 @@ class MemoryReading:
     def stopped(self) -> None:
         """The target stands anew: what was read is what was before."""
         state = self._state
-        state.before, state.windows, state.symbols = state.windows, {}, {}
+        state.before, state.windows, state.symbols, state.why = state.windows, {}, {}, {}
         self._wanted.clear()
 
     def forget(self) -> None:
         """The process is gone."""
         state = self._state
-        state.windows, state.before, state.symbols, state.note = {}, {}, {}, ""
+        state.windows, state.before, state.symbols, state.note, state.why = {}, {}, {}, "", {}
 
 
 def byte_range(state: MemoryState, address: int, length: int) -> tuple[int | None, ...]:

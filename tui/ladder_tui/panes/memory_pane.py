@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.model.memory import MemoryLayout
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.machine_state import MemoryState
-from ladder_backends.session.memory import TOP, byte_range, bytes_before, differs, is_read
+from ladder_backends.session.memory import TOP, WINDOW, byte_range, bytes_before, differs, is_read
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.memory_kinds import BYTES, FAMILIES, MemoryKind, characters, of_family, wider
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
 
 _REACH = 1 << 20
 """Rows that can be scrolled to on either side of the address asked for."""
+
+_SPACES = {
+    "generic": ("e", "as pointers of kernels are, whatever they point to"),
+    "global": ("g", "of the device, the same for every lane"),
+    "shared": ("s", "of the block"),
+    "local": ("l", "of the lane: its stack and spilled registers"),
+    "parameter": ("p", "the kernel's arguments"),
+    "constant": ("c", "banks of constants; constant 3:0x0 names one"),
+}
+"""Letter and note of each address space."""
 
 _NOTHING = MemoryState()
 _USUAL = MemoryLayout()
@@ -40,7 +51,7 @@ class MemoryPane(Pane):
         self._kind: MemoryKind = BYTES
         self._home: int | None = None
         self._column = 0
-        self._trail: list[tuple[int, int, MemoryKind]] = []
+        self._trail: list[tuple[int, int, MemoryKind, str]] = []
         self._symbols_of: tuple[int, int] | None = None
         self._stop: tuple[object, ...] = ()
         self._bytes = 8
@@ -49,8 +60,10 @@ class MemoryPane(Pane):
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Go where was asked to; look again at each stop."""
-        debug = self.debug
+        debug, session = self.debug, self.session
         if debug is not None:
+            if session is not None and self._memory.spaces:
+                session.machine.memory.stand()
             stop = (debug.place_name, debug.since, debug.run)
             if stop != self._stop or change & Change.FRAMES:
                 self._stop, self._symbols_of = stop, None
@@ -64,18 +77,18 @@ class MemoryPane(Pane):
 
     def show(self, expression: str) -> None:
         """Show memory where an expression points; where one was before is kept to come back to."""
-        self.work(self._ask(expression))
-
-    async def _ask(self, expression: str) -> None:
         session = self.session
-        if session is None:
-            return
+        if session is not None:
+            self.work(self._ask(session.machine.memory.go(expression)))
+
+    async def _ask(self, going: Awaitable[int | None]) -> None:
         before = self._address if self._home is not None else None
-        address = await session.machine.memory.go(expression)
+        space = self._memory.space
+        address = await going
         if address is None:
             return
-        if before is not None and before != address:
-            self._trail.append((before, self._column, self._kind))
+        if before is not None and (before, space) != (address, self._memory.space):
+            self._trail.append((before, self._column, self._kind, space))
         self._go(address)
         self.update()
 
@@ -210,6 +223,9 @@ class MemoryPane(Pane):
             cells.append(Cell(f" {symbol}" if symbol else "", "function"))
         else:
             cells += [Cell(" "), Cell(characters(raw), "muted" if waiting else "syntax.string")]
+        why = state.why.get(start - start % WINDOW, "") if not waiting and all(one is None for one in raw) else ""
+        if why:
+            cells = [cells[0], Cell(why, "muted", start)]
         return Row(tuple(cells), target=start, pinned=1)
 
     def title(self) -> Title:
@@ -219,6 +235,8 @@ class MemoryPane(Pane):
         if self._home is not None:
             known = state.symbol if state.home == self._home else ""
             told = [known or f"{self._home:#x}", self._kind.name]
+            if state.spaces:
+                told.insert(0, f"@{state.space}" + (f" of {state.size:,} B" if state.size else ""))
             if debug is not None and debug.run is Run.DUMP:
                 told.append("read only")
         words = " ".join(word for word in told if word)
@@ -288,7 +306,9 @@ class MemoryPane(Pane):
             return
         raw = byte_range(self._memory, self._address, self._layout.pointer)
         if None in raw:
-            self.ladder_app.say(f"no pointer can be read at {self._address:#x}", "warning")
+            why = self._memory.why.get(self._address - self._address % WINDOW, "")
+            words = f": {why}" if why else ""
+            self.ladder_app.say(f"no pointer can be read at {self._address:#x}{words}", "warning")
             return
         whole = bytes(byte for byte in raw if byte is not None)
         target = int.from_bytes(whole if not self._layout.little else whole[::-1], "big")
@@ -299,11 +319,33 @@ class MemoryPane(Pane):
         if not self._trail:
             self.ladder_app.say("memory: nothing to go back to", "information")
             return
-        address, column, kind = self._trail.pop()
+        address, column, kind, space = self._trail.pop()
         self._kind = kind
+        if space != self._memory.space and self.session is not None:
+            self.work(self._return(self.session.machine.memory.go(f"{space} {address:#x}"), address, column))
+            return
         self._go(address - column * kind.size)
         self._column = column
         self.update()
+
+    async def _return(self, going: Awaitable[int | None], address: int, column: int) -> None:
+        if await going is not None:
+            self._go(address - column * self._kind.size)
+            self._column = column
+            self.update()
+
+    def action_space(self) -> None:
+        """Choose the address space that is looked at."""
+        session = self.session
+        memory = session.machine.memory if session is not None else None
+        if memory is None or not memory.spaces:
+            self.ladder_app.refuse("space: this engine knows one address space")
+            return
+        self.ladder_app.workspace.offer(
+            "Look at the memory that is",
+            [(_SPACES[name][0], name, name, _SPACES[name][1]) for name in memory.spaces if name in _SPACES],
+            lambda space: self.work(self._ask(memory.choose_space(space))),
+        )
 
     def action_format(self) -> None:
         """Choose as what memory is read."""

@@ -127,7 +127,7 @@ class RegistersPane(Pane):
             self._open ^= {hit.target.name}
             self.refresh_from(self.ladder.state, Change.NONE)
         elif isinstance(hit.target, Register) and hit.column is None:
-            self.ladder_app.workspace.show_memory(f"${hit.target.name}")
+            self.ladder_app.workspace.show_memory(hit.target.target or f"${hit.target.name}")
 
     def copy_text(self, index: int) -> str:
         """The value."""
