@@ -80,5 +80,7 @@ def test_bare_names() -> None:
         bare_name("a::(anonymous namespace)::k(int)") == bare_name("void a::<unnamed>::k(T1)") == "a::<unnamed>::k"
     )
     assert bare_name("unsigned int k(int) [clone .sass]") == "k"
+    assert bare_name("void <unnamed>::reduce<(int)37>(int *)") == "<unnamed>::reduce<(int)37>"
+    assert bare_name("void k<(bool)1, f<(int)2>>(T1 *)") == "k<(bool)1,f<(int)2>>"
     assert bare_name("") == ""
     assert bare_name("(x)") == "(x)"

@@ -116,6 +116,7 @@ def test_another_file_is_left_alone(tmp_path: Path, content: str) -> None:
         ("void ns::scale<float>(const T1 *, T1 *)", ".*scale.*"),
         ("scale(const float *)", ".*scale.*"),
         ("a::(anonymous namespace)::k<b<c<int>>>(int)", ".*k.*"),
+        ("void <unnamed>::reduce<(int)37>(int *)", ".*reduce.*"),
         ("main", ".*main.*"),
     ],
 )

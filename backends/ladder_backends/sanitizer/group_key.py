@@ -16,22 +16,27 @@ from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer.user_frame import user_frame
 
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
-_ARGUMENTS = re.compile(r"\(.*$", re.DOTALL)
 _LONGEST = 4_096
 
 
 @lru_cache(maxsize=4096)
 def bare_name(function: str) -> str:
     """A function without arguments, clone marks and return type, for comparison only."""
-    name = function[:_LONGEST].replace("(anonymous namespace)", "<unnamed>").split(" [clone", 1)[0]
-    name = _ARGUMENTS.sub("", name).strip()
-    # Only a template is written with its return type; its name holds no blank outside of its own brackets.
+    text = function[:_LONGEST].replace("(anonymous namespace)", "<unnamed>").split(" [clone", 1)[0].strip()
     depth = start = 0
-    for index, char in enumerate(name):
-        depth += (char == "<") - (char == ">")
-        if char == " " and depth == 0:
+    for index, char in enumerate(text):
+        if char == "<":
+            depth += 1
+        elif char == ">" and text[index - 1 : index] != "-":
+            depth -= 1
+        elif depth == 0 and char == "(" and index:
+            # What stands in template arguments is no list of arguments: `k<(int)4>(T1 *)`.
+            text = text[:index]
+            break
+        elif depth == 0 and char == " ":
+            # Only a template is written with its return type.
             start = index + 1
-    return name[start:].replace(" ", "") or function
+    return text[start:].replace(" ", "") or function
 
 
 def _place(function: str, file: str, line: int | None, *, loose: bool) -> str:
