@@ -267,3 +267,25 @@ async def test_while_it_runs_no_hardware_is_shown(hardware: Any, make_app: Calla
         await settle(pilot)
         assert not [what for what in hardware.sessions["cuda-gdb"].asked if what[0] == "device.look"]
         assert not any("NVIDIA H200" in line for line in lines(app))
+
+
+async def test_while_it_runs_the_map_is_of_the_last_stop(big: Any, make_app: Callable[..., LadderApp]) -> None:
+    big.sessions["cuda-gdb"].state.run = Run.RUNNING
+    app = make_app(big)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert any("as it last stood" in line for line in lines(app))
+
+
+async def test_rows_stay_where_they_are_when_the_cursor_enters_the_map(
+    big: Any, make_app: Callable[..., LadderApp]
+) -> None:
+    app = make_app(big)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        before = place(app, "7 ········■■■■■■■■◆")
+        await pilot.press("w", "g", "home", "right")
+        await settle(pilot)
+        assert any("–(499" in line or "of 2,000 resident" in line for line in lines(app))
+        # Of two rows with the same lanes the last one is the map's.
+        assert [y for y, line in enumerate(lines(app)) if "7 ········■■■■■■■■◆" in line][-1] >= before[1]

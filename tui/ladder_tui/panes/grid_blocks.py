@@ -169,6 +169,15 @@ def line_cells(kernel: Kernel, spans: Spans, layout: Layout, line: int, focused:
     return cells
 
 
+def block_cell(kernel: Kernel, spans: Spans, layout: Layout, block: int) -> BlockCell:
+    """The cell that a block is in."""
+    line = layout.line_of(block)
+    first = layout.cell_of(block)
+    after = min(layout.span(line)[1], first + layout.size)
+    held, place = spans.within(first, after)
+    return BlockCell(first, after - first, held, delinear(place if held else first, kernel.grid_dim), False)
+
+
 def map_cells(cells: Sequence[BlockCell], cursor: int | None, numbered: bool) -> list[Cell]:
     """A line of the map drawn: numbers for a few blocks, shades for many.
 
@@ -202,12 +211,12 @@ def block_name(block: Dim3, extent: Dim3) -> str:
     return str(block[0]) if extent[1:] == (1, 1) else format_coordinate(block)
 
 
-def held_words(kernel: Kernel, spans: Spans, *, dump: bool) -> str:
-    """`dump holds block 3 only`, `1,056 of 250,000 blocks resident`."""
+def held_words(kernel: Kernel, spans: Spans, *, dump: bool, room: int = 40) -> str:
+    """`dump holds block 3 only`, `1,056 of 250,000 blocks resident`; less where there is little room."""
     total = volume(kernel.grid_dim)
     if dump and spans.held == 1:
         return f"dump holds block {block_name(delinear(spans.runs[0][0], kernel.grid_dim), kernel.grid_dim)} only"
-    verb = "held by the dump" if dump else "resident"
+    verb = ("held by the dump" if room >= 40 else "held") if dump else "resident"
     return f"{spans.held:,} of {total:,} block{'' if total == 1 else 's'} {verb}"
 
 

@@ -108,9 +108,15 @@ def _sm_rows(built: HardwareRows, debug: DebugState, device: Device, width: int,
     # Lines of equal length, so that a column means something.
     lines = -(-count // room) if count else 0
     built.sm_columns = columns = -(-count // lines) if lines else 1
+    idle: list[int] = []
     for first in range(0, count, columns):
+        size = min(columns, count - first)
+        if not any(number in by_number or number in (here, cursor) for number in range(first, first + size)):
+            idle.append(first)
+            continue
+        _idle_row(rows, idle, first)
         cells = [Cell(f"{'SM ' + str(first):<{_HEAD}}", "muted")]
-        for number in range(first, min(count, first + columns)):
+        for number in range(first, first + size):
             sm = by_number.get(number)
             style = "lane-active" if sm is not None and sm.warps else "lane-absent"
             glyph = _glyph(sm, device)
@@ -119,10 +125,19 @@ def _sm_rows(built: HardwareRows, debug: DebugState, device: Device, width: int,
             if number == cursor:
                 style = "lane-focus"
             cells.append(Cell(glyph, style, SmTarget(number)))
-        rows.append(Row(tuple(cells), target=SmsTarget(first, min(columns, count - first))))
+        rows.append(Row(tuple(cells), target=SmsTarget(first, size)))
+    _idle_row(rows, idle, count)
     about = cursor if cursor is not None else state.sm
     if about is not None:
         rows.append(Row((Cell(" " * _HEAD), Cell(_sm_words(about, by_number.get(about), device), "muted"))))
+
+
+def _idle_row(rows: list[Row], idle: list[int], after: int) -> None:
+    """One row for lines on which nothing is resident."""
+    if idle:
+        words = f"· SM {idle[0]}–{after - 1} idle" if after - 1 > idle[0] else f"· SM {after - 1} idle"
+        rows.append(Row((Cell(" " * _HEAD), Cell(words, "lane-absent"))))
+        idle.clear()
 
 
 def _glyph(sm: Sm | None, device: Device) -> str:

@@ -42,7 +42,7 @@ class Counters(NamedTuple):
     places: Mapping[str, Place] = {}
 
     def where(self, pc: str) -> str:
-        """The line of a program counter; with the counter's end where others are on the same line; else it alone."""
+        """The line of a program counter, with its end where others share the line; the counter without a line."""
         place = self.places.get(pc)
         if place is None:
             return where_words(pc)

@@ -188,6 +188,8 @@ class GridPane(Pane):
         state = [Cell(invocation(kernel), "function"), Cell(f"  kernel {kernel.number}", "muted")]
         if kernel.provenance is Provenance.RECORDING:
             state.append(Cell("  recording", "recording"))
+        if debug.run is Run.RUNNING:
+            state.append(Cell("  as it last stood", "warn"))
         return Title(self.pane_name, tuple(state), self.tab_cells())
 
     def empty_text(self) -> str:
@@ -253,6 +255,8 @@ class GridPane(Pane):
     def _stay(self) -> None:
         """Keep the cursor on its warp, on whatever row that is by now."""
         if self._hardware is not None:
+            first = self._hardware.first_row(self._hardware_map())
+            self.cursor = self.cursor if first is None else first
             return
         row = self._map().warp_rows.get(self._warp) if self._warp is not None else None
         if row is not None:

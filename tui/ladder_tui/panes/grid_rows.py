@@ -16,6 +16,7 @@ from ladder_tui.panes.grid_blocks import (
     BlockCell,
     Layout,
     Spans,
+    block_cell,
     block_name,
     cell_words,
     held_words,
@@ -270,7 +271,7 @@ def _block_rows(
     """A window on the map of blocks, and what is known of them in words."""
     rows, dump = built.rows, debug.run is Run.DUMP
     spans = spans if spans is not None else Spans(kernel, debug.grid.blocks)
-    words = held_words(kernel, spans, dump=dump) + cluster_words(debug, kernel)
+    words = held_words(kernel, spans, dump=dump, room=width - _HEAD) + cluster_words(debug, kernel)
     total, flat = volume(kernel.grid_dim), kernel.grid_dim[1:] == (1, 1)
     numbered = total <= _NUMBERED_BLOCKS and flat
     room = max(8, min(_MOST_CELLS, width - _HEAD))
@@ -289,16 +290,20 @@ def _block_rows(
         drawn = map_cells(cells, view.cursor, numbered)
         head = "blocks " if line == top and (layout.lines == 1 or not view.zoom) else _line_name(kernel, cells)
         rows.append(Row((Cell(f"{head:<{_HEAD}}", "muted"), *drawn), target=BlocksTarget(tuple(cells), line)))
-    notes = [words if cursor_cell is None else cell_words(kernel, cursor_cell, dump=dump)]
-    if layout.size > 1:
-        notes.append(f"1 cell = {layout.size:,} blocks")
+    more = [f"1 cell = {layout.size:,} blocks"] if layout.size > 1 else []
     if built.shown < layout.lines:
-        notes.append(f"lines {top + 1:,}–{top + built.shown:,} of {layout.lines:,}")
-    last, note = rows[-1], " · ".join(notes)
-    if built.shown == 1 and len(last.text()) + len(note) + 1 <= width:
+        more.append(f"lines {top + 1:,}–{top + built.shown:,} of {layout.lines:,}")
+    about = words if cursor_cell is None else cell_words(kernel, cursor_cell, dump=dump)
+    last, note = rows[-1], " · ".join((about, *more))
+    if built.shown == 1 and len(last.text()) + len(" · ".join((words, *more))) + 1 <= width:
         rows[-1] = last._replace(cells=(*last.cells, Cell(f" {note}", "muted")))
-    else:
-        rows += [Row((Cell(" " * _HEAD), Cell(line, "muted"))) for line in _joined(notes, width - _HEAD)]
+        return
+    # As many rows whatever the cursor is on, so that those below stay where they are.
+    far = block_cell(kernel, spans, layout, layout.total - 1)
+    room = width - _HEAD
+    count = max(len(_joined((one, *more), room)) for one in (words, cell_words(kernel, far, dump=dump)))
+    lines = [*_joined((about, *more), room), *[""] * count][:count]
+    rows += [Row((Cell(" " * _HEAD), Cell(line, "muted"))) for line in lines]
 
 
 def _joined(notes: Sequence[str], room: int) -> list[str]:

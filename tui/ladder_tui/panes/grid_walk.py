@@ -23,6 +23,7 @@ class HardwareWalk:
         slot: The warp slot under the cursor, or None.
         lane: The lane under the cursor.
         on_map: The cursor is on the map of SMs.
+        moved: A key or the mouse has put the cursor where it is.
     """
 
     def __init__(self, pane: GridPane) -> None:
@@ -34,15 +35,26 @@ class HardwareWalk:
         self.wanted_sm: int | None = None
         self.slot: int | None = None
         self.lane = (focus.index("lane") if focus is not None else None) or 0
-        self.on_map = False
+        self.on_map = self.moved = False
 
     def stands_on(self, target: object) -> None:
         """The cursor came to a row."""
+        self.moved = True
         self.on_map = isinstance(target, SmsTarget)
         self.slot = target.warp if isinstance(target, SlotTarget) else None
         if isinstance(target, SmsTarget) and not target.first <= self.sm < target.first + target.size:
             # The same column of the other line.
             self.sm = target.first + min(self.sm % max(1, target.size), target.size - 1)
+
+    def first_row(self, built: HardwareRows) -> int | None:
+        """Where the cursor stands before it was moved: on the engine's warp, or None where that is not shown."""
+        debug = self._pane.debug
+        focus = debug.focus if debug is not None else None
+        slot = focus.index("warp") if focus is not None else None
+        row = built.slot_rows.get(slot) if slot is not None and not self.moved else None
+        if row is not None:
+            self.slot = slot
+        return row
 
     def sideways(self, step: int, target: object) -> None:
         """Move over the SMs of a line, or over the lanes of a warp."""
