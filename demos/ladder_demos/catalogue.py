@@ -158,6 +158,13 @@ DEMOS: tuple[Demo, ...] = (
         Live(f"{_CUDA}/device_assert.cu"),
     ),
     _case(
+        "assert-live",
+        "the same assertion where the program runs into it under cuda-gdb",
+        "it stands in the kernel's own line, below the frame that asserts",
+        Live(f"{_CUDA}/device_assert.cu", rung="cuda-gdb"),
+        rung="cuda-gdb",
+    ),
+    _case(
         "illegal-address",
         "one block of four follows a null pointer",
         "the hardware stops it: the line that faults, not the one after it",
@@ -168,6 +175,13 @@ DEMOS: tuple[Demo, ...] = (
         "hang",
         "two blocks spin on a flag for ever",
         "a dump without findings: warps at two places of one loop",
+        Live(f"{_CUDA}/hang.cu", rung="cuda-gdb"),
+        rung="cuda-gdb",
+    ),
+    _case(
+        "hang-live",
+        "the same kernel live: interrupted, stepped, interrupted again",
+        "Ctrl-C stops it where it spins; every lane of both blocks can be looked at",
         Live(f"{_CUDA}/hang.cu", rung="cuda-gdb"),
         rung="cuda-gdb",
     ),

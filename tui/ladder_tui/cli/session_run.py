@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -24,6 +25,8 @@ Show: TypeAlias = Callable[[DebugState], None]
 
 _FRAMES = 50
 _VARIABLES = 100
+_RECORDED_STOP = 1.0
+"""Seconds in which a recording comes to its first stop: it answers at once."""
 
 
 def show_json(state: DebugState) -> None:
@@ -72,12 +75,24 @@ def replay_and_show(recording: Path, show: Show) -> int:
 
     async def play(ladder: Ladder) -> DebugSession:
         await ladder.open_files((recording,))
-        if ladder.active is None:
+        session = ladder.active
+        if session is None:
             raise RecordingInvalid(f"{recording.name} opened nothing")
-        return ladder.active
+        await _stop_running(session)
+        return session
 
     _stand(play, show)
     return 0
+
+
+async def _stop_running(session: DebugSession) -> None:
+    """Interrupt a recorded program that stops by an interrupt only, as somebody did when it was recorded."""
+    for _ in range(2):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_RECORDED_STOP):
+                await session.at_rest()
+                return
+        await session.interrupt()
 
 
 def _stand(
