@@ -218,3 +218,17 @@ def test_a_leak_of_the_same_memory_tells_who_allocated_it(size: str, where: int 
         if where
         else "1 B past a 4,000 B allocation at 0x7f586c800000"
     )
+
+
+def test_a_run_with_leak_check_on_a_device_tells_who_allocated_what_is_overrun() -> None:
+    log = Path(__file__).parents[1] / "sanitizer/reports/combined/memcheck-oob-leaks.log"
+    reader = TextReportReader()
+    reader.feed(log.read_bytes())
+    reader.finish()
+    desk = FindingsDesk()
+    desk.take(reader.report)
+    assert reader.report.unknown_lines == 0
+    first = reader.report.findings[0]
+    assert allocation_words(first, "", desk.leaked_at(first)) == (
+        "1 B past a 256 B allocation at 0x7f7bbe800000, allocated by main a.cu:4 as its leak record says"
+    )
