@@ -8,6 +8,7 @@ nobody waits for any longer leaves nothing behind. Between bursts the engine ans
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
@@ -37,12 +38,22 @@ FIRST = 8
 MOST_AT_ONCE = 64
 """Lanes of a burst at most."""
 
+PATIENCE = 1.0
+"""Seconds that a burst may take before the engine's work on a value in it is interrupted."""
+
+AGAIN = 0.1
+"""Seconds between interruptions, and until the first one where nobody waits any more."""
+
+LOST = 4 * MOST_AT_ONCE
+"""Interruptions of one burst after which the engine is left to itself."""
+
 MOST_BLOCKS = 512
 """Blocks whose lanes are looked for at most."""
 
 _MOVES = ("-cuda-focus-switch", "-thread-select", "-stack-select-frame", "-exec-")
 _CALM = 0.01
 _LEVELS = ("kernel", "block", "thread")
+_READ = re.compile(r"Error: \w+\([^)]*\): (?P<why>.*?)(?:, error=(?P<code>\w+))?(?:, error message=.*)?$")
 
 SPANS = (
     Span("warp", "lanes of this warp"),
@@ -171,10 +182,12 @@ class CudaLanes(Lanes):
         limits, unlimited = self._engine.print_limits()
         ask = f"-data-evaluate-expression {mi_string(expression)}"
         loop = asyncio.get_running_loop()
+        burst: list[asyncio.Task[ResultRecord]] = []
 
         def send(text: str) -> asyncio.Future[ResultRecord]:
             # Each runs up to its first wait in the order in which they are made, with none of others between.
             sent = loop.create_task(self._engine.command(text, deadline=None))
+            burst.append(sent)
             self._bursts.add(sent)
             sent.add_done_callback(self._over)
             return sent
@@ -193,11 +206,27 @@ class CudaLanes(Lanes):
         for text in unlimited:
             send(text)
         # Who stops waiting leaves them on their way: the engine answers all of them, and goes back.
-        await asyncio.shield(asyncio.wait([answer for pair in pairs for answer in pair]))
+        timer = loop.call_later(PATIENCE, self._hurry, burst, 0)
+        try:
+            await asyncio.shield(asyncio.wait(burst))
+        except asyncio.CancelledError:
+            timer.cancel()
+            loop.call_later(AGAIN, self._hurry, burst, 0)
+            raise
+        timer.cancel()
         values = [_value(place, unit, *pair) for place, unit, pair in zip(places, asked, pairs, strict=True)]
         if all(isinstance(_error(answer), NotRecorded) for _, answer in pairs):
             raise NotRecorded("not in this recording", clean_line(expression), "open it with the engine itself")
         return values
+
+    def _hurry(self, burst: Sequence[asyncio.Future[ResultRecord]], interrupted: int) -> None:
+        """Interrupt the engine's work on values that take too long, one after the other; then it goes back."""
+        if all(sent.done() for sent in burst) or interrupted >= LOST:
+            return
+        pending = self._engine.pending()
+        if pending and pending[0][0].startswith("-data-evaluate-expression") and not self._engine.console_works:
+            self._engine.interrupt_engine()
+        asyncio.get_running_loop().call_later(AGAIN, self._hurry, burst, interrupted + 1)
 
     def _over(self, sent: asyncio.Future[ResultRecord]) -> None:
         self._bursts.discard(sent)
@@ -232,7 +261,10 @@ def _value(
 
 
 def _words(refused: BaseException) -> str:
-    return clean_line(refused.what if isinstance(refused, LadderError) else "no answer").rstrip(".")
+    """Why there is no value, without what is each lane's own: classes are made of the same words."""
+    text = clean_line(refused.what if isinstance(refused, LadderError) else "no answer")
+    read = _READ.match(text)
+    return (read["why"] + (f" ({read['code']})" if read["code"] else "") if read else text).rstrip(".")
 
 
 def _rows(kernel: Kernel, block: Dim3, held: Sequence[int], *, grouped: bool) -> list[UnitRow]:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ladder_backends.model.unit_values import UnitLayout, UnitValue, is_address
+from ladder_backends.model.unit_values import UnitLayout, UnitValue, is_address, unit_value
 
 _FEW = 8
 """One in so many values may stand outside a rule that is told."""
+
+_LONGEST_PERIOD = 256
+"""Units after which a rule that repeats is still looked for."""
+
+_MOST_FIELDS = 3
+"""Members of a structure whose rules are told."""
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_FIELD = re.compile(r"(?P<name>[A-Za-z_]\w*) = (?P<value>0x[0-9a-fA-F]+|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?=[,}])")
 
 _FLOAT_CLOSE = 1e-5
 """Relative distance within which printed floats are taken for the same."""
@@ -85,7 +95,8 @@ def distribution(layout: UnitLayout, values: Iterable[UnitValue]) -> Distributio
     classes: dict[tuple[bool, str], list[int]] = {}
     number_of: dict[tuple[bool, str], int | float | None] = {}
     for value in ordered:
-        key = (bool(value.error), value.error or value.text)
+        # What is each unit's own, as the address that it cannot read, makes no class.
+        key = (bool(value.error), _ADDRESS.sub("0x…", value.error) or value.text)
         classes.setdefault(key, []).append(value.place)
         number_of[key] = value.number
     nans = sum(1 for value in ordered if isinstance(value.number, float) and math.isnan(value.number))
@@ -109,13 +120,38 @@ def distribution(layout: UnitLayout, values: Iterable[UnitValue]) -> Distributio
             UnitClass(text, error, tuple(places), number_of[error, text])
             for (error, text), places in sorted(classes.items(), key=lambda item: (-len(item[1]), item[1][0]))
         ),
-        pattern=pattern_of(layout, finite) if len(finite) == len(ordered) - sum(map(_failed, ordered)) else None,
+        pattern=_pattern(layout, [value for value in ordered if not value.error], len(finite)),
         addresses=addresses,
     )
 
 
-def _failed(value: UnitValue) -> bool:
-    return bool(value.error)
+def _pattern(layout: UnitLayout, values: Sequence[UnitValue], numbers: int) -> Pattern | None:
+    if len(values) > 1 and len({value.text for value in values}) == 1:
+        return Pattern(f"all equal: {values[0].text}")
+    if numbers == len(values):
+        return pattern_of(layout, values)
+    return _fields(layout, values) if not numbers else None
+
+
+def _fields(layout: UnitLayout, values: Sequence[UnitValue]) -> Pattern | None:
+    """The rules that the members of one structure follow, each by itself, where all have the same members."""
+    if len(values) < 2 or len({_FIELD.sub("", value.text) for value in values}) != 1:
+        return None
+    told: list[str] = []
+    found = [list(_FIELD.finditer(value.text)) for value in values]
+    if len({tuple(match["name"] for match in each) for each in found}) != 1:
+        return None
+    for members in zip(*found, strict=True):
+        if len({match["value"] for match in members}) == 1:
+            continue
+        rule = pattern_of(
+            layout,
+            [unit_value(value.place, match["value"]) for value, match in zip(values, members, strict=True)],
+        )
+        if rule is None or rule.but:
+            return None
+        told.append(f"{members[0]['name']} {rule.words}")
+    return Pattern(", ".join(told)) if 0 < len(told) <= _MOST_FIELDS else None
 
 
 def _number(value: UnitValue) -> int | float:
@@ -145,7 +181,7 @@ def pattern_of(layout: UnitLayout, values: Sequence[UnitValue]) -> Pattern | Non
         parts = _in_each(layout, ordered, whose, name)
         if parts is not None:
             return parts
-    return _order(ordered)
+    return _repeated(layout, ordered) or _order(ordered)
 
 
 def _line(layout: UnitLayout, ordered: Sequence[UnitValue]) -> Pattern | None:
@@ -202,6 +238,29 @@ def _in_each(
         return Pattern(rule)
     longest = max(parts.values(), key=len)
     return Pattern(f"{_printed(longest[0][1])}..{_printed(longest[-1][1])} {rule}")
+
+
+def _repeated(layout: UnitLayout, ordered: Sequence[UnitValue]) -> Pattern | None:
+    """The same values again and again, after so many units."""
+    places = [layout.ordinal(value.place) for value in ordered]
+    for period in range(2, min(_LONGEST_PERIOD, (places[-1] - places[0] + 1) // 2) + 1):
+        kept: dict[int, UnitValue] = {}
+        if all(
+            kept.setdefault(place % period, value).text == value.text
+            for place, value in zip(places, ordered, strict=True)
+        ):
+            if len(kept) < period:
+                return None
+            start = kept[0], kept[period - 1]
+            rises = {
+                _number(after) - _number(before)
+                for before, after in itertools.pairwise(kept[number] for number in range(period))
+            }
+            rule = f"repeats every {period} {layout.unit}s"
+            if len(rises) == 1 and isinstance(step := rises.pop(), int):
+                return Pattern(f"{_printed(start[0])}..{_printed(start[1])} step {step}, {rule}")
+            return Pattern(rule)
+    return None
 
 
 def _order(ordered: Sequence[UnitValue]) -> Pattern | None:

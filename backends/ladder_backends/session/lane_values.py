@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 from ladder_backends.errors import EngineDied, LadderError
 from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetRunning, TargetStopped
 from ladder_backends.model.unit_values import UnitLayout
-from ladder_backends.session.lane_values_state import LaneValuesState
 from ladder_backends.session.state import Change, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ladder_backends.debugger.facets.lanes import Lanes
     from ladder_backends.model.focus import Focus
     from ladder_backends.model.unit_values import Span, UnitValue
     from ladder_backends.session.debug_session import DebugSession
+    from ladder_backends.session.lane_values_state import LaneValuesState
 
 LIMIT = 2.0
 """Seconds after which it waits to be told to go on."""
 
 MOST = 8_192
-"""Lanes that are asked at most, before it is told to go on and after."""
+"""Lanes that are asked at most."""
 
 TELL_EVERY = 0.08
 """Seconds between notifications while answers come in, after the first row."""
@@ -44,7 +44,6 @@ class SessionLaneValues:
         self._asked_for: tuple[object, ...] = ()
         self._matched: Focus | None = None
         self._task: asyncio.Task[None] | None = None
-        self._spent = 0.0
 
     @property
     def state(self) -> LaneValuesState:
@@ -123,8 +122,7 @@ class SessionLaneValues:
             return
         places = [place for place in state.layout.places() if place not in state.values]
         if places:
-            self._spent = state.seconds
-            self._run(self._values(places, None))
+            self._run(self._others(places))
 
     async def at_rest(self) -> None:
         """Wait until nothing is asked."""
@@ -162,7 +160,7 @@ class SessionLaneValues:
             state.show(UnitLayout(state.span))
             self._changed()
             return
-        self._spent = 0.0
+        state.seconds = 0.0
         self._run(self._everything())
 
     def _run(self, work: object) -> None:
@@ -186,46 +184,82 @@ class SessionLaneValues:
         self._changed()
 
     async def _everything(self) -> None:
-        facet, state = self._facet, self.state
+        facet, debug = self._facet, self._session.state
         assert facet is not None
-        layout = await facet.layout(state.span, MOST)
-        state.show(layout)
-        state.old = False
-        state.provenance = self._session.state.provenance
-        self._matched = self._session.state.focus
-        places = layout.places()
-        await self._values(places[:MOST], LIMIT)
-        if len(places) > MOST and not state.reason:
-            state.reason = f"{MOST:,} at most"
-        if not places:
-            state.failed = f"no {layout.unit} is held here"
+        self._matched = debug.focus
+        self.state.provenance = debug.provenance
+        await ask_all(facet, self.state, limit=LIMIT, level=debug.selected_frame, tell=self._changed)
 
-    async def _values(self, places: Sequence[int], limit: float | None) -> None:
-        facet, state = self._facet, self.state
+    async def _others(self, places: Sequence[int]) -> None:
+        facet = self._facet
         assert facet is not None
-        state.reason, told = "", 0.0
-        began = time.monotonic()
-        level = self._session.state.selected_frame
-        values = facet.values(state.expression, state.layout, places, level)
-        try:
-            async with asyncio.timeout(limit), aclosing(values):  # type: ignore[type-var]
-                async for batch in values:
-                    state.values.update((value.place, value) for value in batch)
-                    now = time.monotonic()
-                    state.seconds = self._spent + now - began
-                    if now - told >= TELL_EVERY or len(state.values) <= state.layout.width:
-                        told = now
-                        self._changed()
-                    if wrong := _wrong_everywhere(batch, state.values):
-                        state.reason = wrong
-                        break
-        except TimeoutError:
-            state.reason = f"{limit:g} s are over"
-        state.running = False
+        await ask(facet, self.state, places, level=self._session.state.selected_frame, tell=self._changed)
 
     def _changed(self) -> None:
         self.state.turn += 1
         self._session.tell(Change.LANES)
+
+
+async def ask_all(
+    facet: Lanes,
+    state: LaneValuesState,
+    *,
+    limit: float | None = None,
+    level: int = 0,
+    tell: Callable[[], None] = lambda: None,
+) -> None:
+    """Ask `state.expression` of everybody in `state.span`, `MOST` of them first.
+
+    Args:
+        facet: Who asks.
+        state: What is asked; answers are put into it.
+        limit: Seconds, or None for no limit.
+        level: The frame whose names the expression uses.
+        tell: Called when there is something new.
+
+    Raises:
+        LadderError: Nobody could be asked.
+    """
+    layout = await facet.layout(state.span, MOST)
+    state.show(layout)
+    state.old, state.seconds = False, 0.0
+    places = layout.places()
+    if not places:
+        state.failed, state.running = f"no {layout.unit} is held here", False
+        return
+    await ask(facet, state, places[:MOST], limit=limit, level=level, tell=tell)
+    if len(state.values) < layout.total and not state.reason:
+        state.reason = f"{len(state.values):,} at a time"
+
+
+async def ask(
+    facet: Lanes,
+    state: LaneValuesState,
+    places: Sequence[int],
+    *,
+    limit: float | None = None,
+    level: int = 0,
+    tell: Callable[[], None] = lambda: None,
+) -> None:
+    """Ask `state.expression` of these; arguments and errors as those of `ask_all`."""
+    state.reason, state.running = "", True
+    began, spent, told = time.monotonic(), state.seconds, 0.0
+    values = facet.values(state.expression, state.layout, places, level)
+    try:
+        async with asyncio.timeout(limit), aclosing(values):  # type: ignore[type-var]
+            async for batch in values:
+                state.values.update((value.place, value) for value in batch)
+                now = time.monotonic()
+                state.seconds = spent + now - began
+                if now - told >= TELL_EVERY or len(state.values) <= state.layout.width:
+                    told = now
+                    tell()
+                if wrong := _wrong_everywhere(batch, state.values):
+                    state.reason = wrong
+                    break
+    except TimeoutError:
+        state.reason = f"{limit:g} s are over"
+    state.running = False
 
 
 def _wrong_everywhere(batch: Sequence[UnitValue], values: dict[int, UnitValue]) -> str:

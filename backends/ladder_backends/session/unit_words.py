@@ -11,16 +11,24 @@ MOST_PIECES = 6
 
 
 def runs(numbers: Iterable[int]) -> list[str]:
-    """`["0", "2", "4–7"]`."""
+    """`["0", "2", "4–7"]`; four or more at one distance are `0–28 step 4`."""
+    ordered = sorted(set(numbers))
     pieces: list[str] = []
-    start = previous = None
-    for number in [*sorted(numbers), None]:
-        if previous is not None and number == previous + 1:
-            previous = number
+    at = 0
+    while at < len(ordered):
+        end = at
+        step = ordered[at + 1] - ordered[at] if at + 1 < len(ordered) else 1
+        while end + 1 < len(ordered) and ordered[end + 1] - ordered[end] == step:
+            end += 1
+        if step > 1 and end - at < 3:
+            pieces.append(str(ordered[at]))
+            at += 1
             continue
-        if start is not None and previous is not None:
-            pieces.append(str(start) if start == previous else f"{start}–{previous}")
-        start = previous = number
+        if end == at:
+            pieces.append(str(ordered[at]))
+        else:
+            pieces.append(f"{ordered[at]}–{ordered[end]}" + (f" step {step}" if step > 1 else ""))
+        at = end + 1
     return pieces
 
 
@@ -33,10 +41,14 @@ def units_words(layout: UnitLayout, places: Sequence[int], most: int = MOST_PIEC
     """The units of these places: whole rows by their numbers, others by row and column."""
     by_row: dict[int, list[int]] = {}
     for place in places:
-        row, column = divmod(place, layout.width)
-        by_row.setdefault(row, []).append(column)
+        number, column = divmod(place, layout.width)
+        by_row.setdefault(number, []).append(column)
     if len(layout.rows) == 1:
         return _shortened(_named(layout.unit, runs(by_row.get(0, ()))), most)
+    if len(by_row) == len(layout.rows) and len({tuple(columns) for columns in by_row.values()}) == 1:
+        columns = next(iter(by_row.values()))
+        if any(len(columns) < sum(1 for unit in each.units if unit is not None) for each in layout.rows):
+            return f"{_shortened(_named(layout.unit, runs(columns)), most)} of each {layout.row}"
     whole: dict[str, list[int]] = {}
     parts: list[str] = []
     for number, columns in sorted(by_row.items()):
@@ -50,7 +62,7 @@ def units_words(layout: UnitLayout, places: Sequence[int], most: int = MOST_PIEC
         for number, columns in sorted(by_row.items()):
             row = layout.rows[number]
             if row.group == group and row.number not in whole.get(group, ()):
-                here += [f"{layout.row} {row.number} {' '.join(_named(layout.unit, runs(columns)))}"]
+                here += [f"{layout.row} {row.number} {_shortened(_named(layout.unit, runs(columns)), most)}"]
         if group:
             here[0] = f"{layout.group} {group} {here[0]}"
         parts += here

@@ -12,6 +12,7 @@ from ladder_tui.cli.parser import UsageError, add_json, add_tui
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Dim3, Focus
     from ladder_backends.session.jump import JumpOutcome
+    from ladder_backends.session.lane_values_state import LaneValuesState
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -22,6 +23,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--block", metavar="x,y,z", type=_coordinate, help="block of the lane")
     parser.add_argument("--thread", metavar="x,y,z", type=_coordinate, help="thread of the lane in its block")
     parser.add_argument("--kernel", metavar="N", type=int, help="kernel, where the dump holds several")
+    parser.add_argument("--over-lanes", metavar="EXPR", help="ask an expression of all lanes round the one reached")
+    parser.add_argument(
+        "--scope", choices=("warp", "block", "grid"), help="how far round it; grid is all resident blocks (warp)"
+    )
     add_json(parser)
     add_tui(parser)
     parser.epilog = "Without coordinates it stands where the dump itself points: the faulting lane."
@@ -47,13 +52,23 @@ def run(arguments: Namespace) -> int:
 
     from ladder_backends.session.jump_json import jump_exit_code, jump_json
 
-    outcome = _jump(paths, asked)
+    over = _over(arguments)
+    outcome = _jump(paths, asked, over)
     if arguments.json:
-        print_json(jump_json(outcome))
+        document = jump_json(outcome)
+        if over is not None:
+            from ladder_tui.cli.over_lanes import over_lanes_json
+
+            document["over_lanes"] = over_lanes_json(over) if outcome.reached is not None else None
+        print_json(document)
     else:
         from ladder_tui.cli.jump_text import outcome_lines
 
         print_lines(outcome_lines(outcome))
+        if over is not None and outcome.reached is not None:
+            from ladder_tui.cli.over_lanes import over_lanes_lines
+
+            print_lines(over_lanes_lines(over))
     return jump_exit_code(outcome)
 
 
@@ -67,7 +82,17 @@ def _coordinate(text: str) -> Dim3:
         raise ArgumentTypeError(f"{clean_line(text)!r} is not a coordinate; write x,y,z") from None
 
 
-def _jump(paths: list[Path], asked: Focus) -> JumpOutcome:
+def _over(arguments: Namespace) -> LaneValuesState | None:
+    if arguments.over_lanes is None:
+        if arguments.scope is not None:
+            raise UsageError("jump", "--scope needs --over-lanes", "ladder-tui jump --dump D --over-lanes i")
+        return None
+    from ladder_backends.session.lane_values_state import LaneValuesState
+
+    return LaneValuesState(" ".join(arguments.over_lanes.split()), arguments.scope or "warp")
+
+
+def _jump(paths: list[Path], asked: Focus, over: LaneValuesState | None) -> JumpOutcome:
     from ladder_backends.case import open_files
     from ladder_tui.cli.headless import apply_settings
     from ladder_tui.cli.lane import reach
@@ -76,4 +101,4 @@ def _jump(paths: list[Path], asked: Focus) -> JumpOutcome:
     opened = open_files(paths)
     for note in opened.notes:
         say(note)
-    return reach(opened, asked)
+    return reach(opened, asked, over=over)

@@ -14,13 +14,19 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.rungs import dump_rung
 from ladder_backends.session.engines import Engines
 from ladder_backends.session.jump import JumpOutcome, jump
+from ladder_backends.session.lane_values_state import LaneValuesState
 from ladder_tui.cli.output import say
 
 _ENGINE = dump_rung().debugger
 
 
 def reach(
-    opened: Opened, asked: Focus, finding: Finding | None = None, *, record: Path | None = None
+    opened: Opened,
+    asked: Focus,
+    finding: Finding | None = None,
+    *,
+    record: Path | None = None,
+    over: LaneValuesState | None = None,
 ) -> JumpOutcome:
     """Stand in the lane; an empty focus stays where the dump itself points.
 
@@ -29,6 +35,7 @@ def reach(
         asked: The lane.
         finding: Where the wish comes from, or None.
         record: File that the engine's streams are recorded into, or None.
+        over: An expression that is asked there of many lanes; its answers are put into it.
 
     Raises:
         TargetInvalid: There is no dump.
@@ -37,11 +44,17 @@ def reach(
     if opened.dump is None:
         raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump")
     engines = Engines(record)
-    return asyncio.run(_reach(engines, opened, GpuDumpTarget(opened.dump, opened.executable), asked, finding))
+    target = GpuDumpTarget(opened.dump, opened.executable)
+    return asyncio.run(_reach(engines, opened, target, asked, finding, over))
 
 
 async def _reach(
-    engines: Engines, opened: Opened, target: GpuDumpTarget, asked: Focus, finding: Finding | None
+    engines: Engines,
+    opened: Opened,
+    target: GpuDumpTarget,
+    asked: Focus,
+    finding: Finding | None,
+    over: LaneValuesState | None,
 ) -> JumpOutcome:
     stand_in = engines.stand_in(_ENGINE, opened.recordings)
     if stand_in is not None:
@@ -53,6 +66,11 @@ async def _reach(
         await debugger.open(target)
         for text in told:
             say(text)
-        return await jump(debugger, asked, finding=finding)
+        outcome = await jump(debugger, asked, finding=finding)
+        if over is not None and outcome.reached is not None:
+            from ladder_tui.cli.over_lanes import ask_over_lanes
+
+            await ask_over_lanes(debugger, over)
+        return outcome
     finally:
         await debugger.close()

@@ -9,7 +9,8 @@ from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.session.lane_values_state import LaneValuesState
 from ladder_backends.session.unit_words import counted, units_words
 from ladder_tui.actions import key_of
-from ladder_tui.panes.lane_glyphs import ABSENT, ERROR, LEVELS, UNKNOWN, Shading, row_cells
+from ladder_tui.lane_shading import ABSENT, ERROR, LEVELS, UNKNOWN, Shading
+from ladder_tui.panes.lane_glyphs import row_cells
 from ladder_tui.widgets.row import Cell, Row, cut
 
 _MOST_CLASSES = 256
