@@ -274,7 +274,7 @@ async def test_while_it_runs_the_map_is_of_the_last_stop(big: Any, make_app: Cal
     app = make_app(big)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        assert any("as it last stood" in line for line in lines(app))
+        assert any("Grid as of the last stop" in line for line in lines(app))
 
 
 async def test_rows_stay_where_they_are_when_the_cursor_enters_the_map(

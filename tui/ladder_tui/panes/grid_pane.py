@@ -189,7 +189,7 @@ class GridPane(Pane):
         if kernel.provenance is Provenance.RECORDING:
             state.append(Cell("  recording", "recording"))
         if debug.run is Run.RUNNING:
-            state.append(Cell("  as it last stood", "warn"))
+            state.insert(0, Cell("as of the last stop  ", "warn"))
         return Title(self.pane_name, tuple(state), self.tab_cells())
 
     def empty_text(self) -> str:
