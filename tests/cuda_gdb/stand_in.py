@@ -33,6 +33,7 @@ _QUIET = (
     "-break-delete",
     "-break-after",
     "-break-info",
+    "-stack-select-frame",
     "-list-features",
     "-var-delete",
 )
@@ -100,6 +101,12 @@ class StandIn:
     def answer(self, command: str, *lines: str) -> None:
         """Answer a command otherwise than the transcript does."""
         self._answers[command] = list(lines)
+
+    def lines_of(self, command: str) -> list[str]:
+        """What the transcript has behind a command, of the machine interface."""
+        exchange = self._find(command)
+        self._at = -1
+        return [line for kind, line in exchange.lines if kind == "<"] if exchange is not None else []
 
     def say(self, *lines: str) -> None:
         """Say something unasked."""

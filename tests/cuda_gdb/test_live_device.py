@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -373,6 +374,22 @@ async def test_an_exception_shows_where_it_was_raised(live) -> None:
     assert one.state.frames.frames[0].place.line == 9
 
 
+async def test_an_exception_whose_record_does_not_tell_where(live) -> None:
+    """Beside a command line of its own, the machine interface is told less: as it is driven here."""
+    one = await live("live-misaligned")
+    told = one.engine.lines_of("-exec-run")
+    bare = [re.sub(r'exception_name=.*?line="8",', "", line) for line in told]
+    assert bare != told
+    one.engine.answer("-exec-run", *bare)
+    await one.go(StepKind.RUN)
+    assert one.state.run_detail == (
+        "Warp Misaligned Address at misaligned.cu:8; the lane stands past it, on line 9"
+    )
+    assert one.state.place.line == 8
+    (stop,) = [event for event in one.events if isinstance(event, TargetStopped)]
+    assert stop.origin == one.state.place
+
+
 async def test_an_exception_on_the_line_it_stands_on(live) -> None:
     one = await live("live-illegal")
     await one.go(StepKind.RUN)
@@ -384,12 +401,35 @@ async def test_an_assertion_shows_the_frame_with_source(live) -> None:
     await one.go(StepKind.RUN)
     assert one.state.run_detail == "Warp Assert"
     assert (one.state.selected_frame, one.state.place.line) == (1, 9)
+    # Whatever was asked about the host, the engine is in that frame behind it.
+    about_host = [at for at, each in enumerate(one.engine.sent) if "--thread" in each and "-stack-list" in each]
+    chosen = one.engine.sent.index("-stack-select-frame 1")
+    variables = max(at for at, each in enumerate(one.engine.sent) if each.startswith("-stack-list-variables"))
+    for at in (each for each in about_host if chosen < each < variables):
+        assert one.engine.sent[at + 1] == "-stack-select-frame 1"
+    assert about_host
     assert b"Assertion `row >= 0" in b"".join(one.state.program)
     await one.go(StepKind.CONTINUE)
     assert one.state.run_detail == "exited normally"
 
 
-async def test_a_failing_call_of_the_driver_is_named(live) -> None:
+@pytest.mark.parametrize(
+    ("said", "signal", "words"),
+    [
+        (
+            "Cuda API error detected: cuMemcpyHtoD_v2 returned (0x1)",
+            'signal-name="SIGTRAP",signal-meaning="Trace/breakpoint trap"',
+            "cuMemcpyHtoD_v2 returned error 1",
+        ),
+        (
+            "",
+            'signal-name="CUDA API ERROR",signal-meaning="Cuda Runtime API error detected: cudaMemcpy returned'
+            ' cudaErrorInvalidValue(CUresult=1): invalid argument"',
+            "cudaMemcpy returned cudaErrorInvalidValue: invalid argument",
+        ),
+    ],
+)
+async def test_a_failing_call_of_the_driver_is_named(live, said: str, signal: str, words: str) -> None:
     one = await live("live-hang")
     one.engine.answer(
         "-exec-run",
@@ -397,13 +437,13 @@ async def test_a_failing_call_of_the_driver_is_named(live) -> None:
         '=thread-created,id="1",group-id="i1"',
         "^running",
         '*running,thread-id="all"',
-        '~"Cuda API error detected: cuMemcpyHtoD_v2 returned (0x1)\\n"',
-        '*stopped,reason="signal-received",signal-name="SIGTRAP",signal-meaning="Trace/breakpoint trap",'
+        f'~"{said}\\n"',
+        f'*stopped,reason="signal-received",{signal},'
         'frame={addr="0x1",func="cuMemcpyHtoD_v2",args=[],from="/lib/libcuda.so.1"},thread-id="1",'
         'stopped-threads="all"',
     )
     await one.go(StepKind.RUN)
-    assert (one.state.run_detail, one.state.fault) == ("cuMemcpyHtoD_v2 returned error 1", True)
+    assert (one.state.run_detail, one.state.fault) == (words, True)
 
 
 @pytest.mark.parametrize(
@@ -525,6 +565,11 @@ async def test_a_dump_of_a_hung_kernel(live, tmp_path: Path) -> None:
 
 async def test_choices_hold_and_are_followed(live) -> None:
     one = await live("live-hang")
+    await one.session.device.choose_launches(LaunchStops.APPLICATION)
+    one.engine.say('=cmd-param-changed,param="print elements",value="7"')
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert one.state.device.launches is LaunchStops.APPLICATION
     one.engine.say('=cmd-param-changed,param="cuda break_on_launch",value="all"')
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -533,6 +578,16 @@ async def test_choices_hold_and_are_followed(live) -> None:
     await one.session.device.choose_launches(LaunchStops.SYSTEM)
     assert one.state.device.launches is LaunchStops.ALL
     assert one.notices()[-1] == "no"
+
+
+async def test_choices_hold_for_another_engine(live) -> None:
+    one = await live("live-hang")
+    await one.session.device.choose_launches(LaunchStops.APPLICATION)
+    other = StandIn("live-hang")
+    one.session._replacement = lambda: CudaGdbDebugger(other)
+    await one.session.restart()
+    assert "-gdb-set cuda break_on_launch application" in other.sent
+    assert one.state.device.launches is LaunchStops.APPLICATION
 
 
 async def test_provenance_is_the_engines(live) -> None:

@@ -157,7 +157,7 @@ async def test_a_kernel_by_its_name(live: Live, cuda_program: Build) -> None:
 
 async def test_a_regular_expression_of_kernels(live: Live, cuda_program: Build) -> None:
     await live.load(cuda_program("two_kernels"))
-    made = await live.set("^(first|second)", kind=BreakpointKind.REGEX)
+    made = await live.set(r"^first\|^second", kind=BreakpointKind.REGEX)
     assert made.state is not BindingState.FAILED, made
     await live.go(StepKind.RUN)
     print(live.state.breakpoints)
@@ -228,7 +228,7 @@ async def test_stop_at_each_launch(live: Live, cuda_program: Build) -> None:
     await live.debugger.device_stops.at_launch(LaunchStops.APPLICATION)
     reasons = [await live.go(StepKind.RUN), await live.go(StepKind.CONTINUE)]
     assert sorted(reasons) == ["first was launched", "second was launched"], live.told()
-    assert len(await live.debugger.kernels()) == 2, live.told()
+    assert [kernel.name for kernel in await live.debugger.kernels()][-1] == "second", live.told()
 
 
 # -- focus, grid, values
@@ -472,8 +472,9 @@ async def test_a_failing_call_of_the_driver(live: Live, cuda_program: Build, fai
     assert live.debugger.device_stops is not None
     await live.debugger.device_stops.at_failure(failures)
     detail = await live.go(StepKind.RUN)
-    assert live.state.run in (Run.STOPPED, Run.EXITED), live.told()
-    print(f"api_failures {failures}: {detail}")
+    assert detail.startswith("cudaMemcpy returned cudaErrorInvalidValue"), live.told()
+    assert live.state.fault
+    assert any(frame.function == "main" for frame in live.state.frames.frames), live.told()
 
 
 async def test_device_output_is_the_programs(live: Live, cuda_program: Build) -> None:
@@ -491,9 +492,11 @@ async def test_clusters(live: Live, cuda_program: Build) -> None:
     assert live.state.focus.dim3("cluster") is not None, live.told()
     (kernel,) = await live.debugger.kernels()
     assert kernel.cluster_dim == (4, 1, 1), kernel
-    await live.session.switch(Focus.of(block=(5, 0, 0), thread=(1, 0, 0)))
-    assert live.state.focus["block"] == (5, 0, 0)
-    assert live.state.focus["cluster"] == (1, 0, 0), live.told()
+    blocks = await live.debugger.blocks(0)
+    last = blocks[-1].last
+    await live.session.switch(Focus.of(block=last, thread=(1, 0, 0)))
+    assert live.state.focus["block"] == last, live.told()
+    assert live.state.focus["cluster"] == (last[0] // 4, 0, 0), live.told()
 
 
 # -- attach, dumps, second debugger
@@ -555,8 +558,9 @@ async def test_a_second_debugger_is_told_of_the_first(live: Live, cuda_program: 
         await other.load(cuda_program("vector_add_oob"))
         await other.set("vector_add_oob.cu:10")
         await other.go(StepKind.RUN)
-        print(f"--- the second one\n{other.told()}")
-        assert other.state.run is not Run.RUNNING
+        # Newer ones share a device, older ones say who has it.
+        used = any("already using device" in one.text for one in other.state.notices)
+        assert other.state.run is Run.STOPPED or used, other.told()
     finally:
         await other.session.close()
 

@@ -16,6 +16,7 @@ from ladder_backends.cuda_gdb.device_settings import CudaDeviceStops
 from ladder_backends.cuda_gdb.dump_opening import DumpOpening
 from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
 from ladder_backends.cuda_gdb.failures import Failure, failure_in
+from ladder_backends.cuda_gdb.fault_origin import FaultOrigins
 from ladder_backends.cuda_gdb.focus import FOCUS_SCHEMA, is_lane
 from ladder_backends.cuda_gdb.grid import GridQuestions
 from ladder_backends.cuda_gdb.hardware import CudaDeviceMap
@@ -118,6 +119,7 @@ class CudaGdbDebugger(GdbDebugger):
         self.setting = self._kernel_breakpoints = KernelBreakpoints(self, self.events, self.emit, self.standing)
         self._stop_words = StopWords()
         self._settings = CudaDeviceStops(self)
+        self._fault_origins = FaultOrigins(self, self.events, super().emit)
         self._kernel_stops = KernelStops(self.events, self._kernel_breakpoints, self._settings, self.running_target)
         self._typed_frame: Frame | None = None
         self.events.amend = self._stop_words.amend
@@ -168,10 +170,24 @@ class CudaGdbDebugger(GdbDebugger):
 
     async def select_frame(self, level: int) -> None:
         """Make a frame the engine's selected one; one of the launching thread is named in each question."""
-        if self.standing.on_device and self.launch_stack.host_level(level) is not None:
+        if not self.standing.on_device:
+            await super().select_frame(level)
+            return
+        if self.launch_stack.host_level(level) is not None:
             # The engine's command line stays in the lane.
             return
-        await super().select_frame(level)
+        # Noted at once: questions about the host that are sent meanwhile come back to it.
+        before, self.selected_frame = self.selected_frame, level
+        try:
+            await super().select_frame(level)
+        except BaseException:
+            self.selected_frame = before
+            raise
+
+    async def back_in_frame(self) -> None:
+        """Behind a question that named a thread of the host: the engine is in the lane's innermost frame then."""
+        if self.selected_frame and self.standing.on_device:
+            await self.command(f"-stack-select-frame {self.selected_frame}")
 
     def engine_command(self) -> EngineCommand:
         """How cuda-gdb is started: with the disassembly programs behind its PATH."""
@@ -226,7 +242,7 @@ class CudaGdbDebugger(GdbDebugger):
         elif isinstance(event, TargetStopped):
             self.launch_stack.forget()
             self.selected_frame = 0
-            if self._kernel_stops.take(event):
+            if self._kernel_stops.take(event) or self._fault_origins.take(event):
                 return
         super().emit(event)
 
@@ -345,6 +361,7 @@ class CudaGdbDebugger(GdbDebugger):
     async def close(self) -> None:
         """End the engine."""
         self._kernel_stops.close()
+        self._fault_origins.close()
         await super().close()
 
     # -- focus
@@ -439,6 +456,7 @@ class CudaGdbDebugger(GdbDebugger):
                 with contextlib.suppress(EngineError):
                     if not is_lane(await self.standing.ask()):
                         await self.standing.return_to(lane)
+                    await self.back_in_frame()
 
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
         """Arguments and locals, with a note where the kernel was built without them."""

@@ -51,3 +51,7 @@ class CudaDeviceStops(DeviceStops):
         elif name == FAILURE_SETTING:
             with contextlib.suppress(ValueError):
                 self.failures = ApiFailures(value)
+
+    def concerns(self, setting: str) -> bool:
+        """Whether it is one of the two."""
+        return setting in (LAUNCH_SETTING, FAILURE_SETTING)

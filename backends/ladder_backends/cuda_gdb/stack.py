@@ -26,6 +26,13 @@ class HostSide(Protocol):
     thread: int | None
 
 
+class LaneEngine(Engine, Protocol):
+    """Who is asked."""
+
+    async def back_in_frame(self) -> None:
+        """Be in the selected frame of the lane again."""
+
+
 class LaunchStack:
     """Reads both stacks without leaving the lane; frames of the host have the levels behind the lane's.
 
@@ -35,7 +42,7 @@ class LaunchStack:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: LaneEngine,
         questions: Questions,
         standing: Standing,
         host: HostSide,
@@ -86,10 +93,16 @@ class LaunchStack:
     async def _launched_by(self, thread: int, first: int, count: int) -> FrameWindow:
         """Frames of the thread; naming it in the question alone leaves the lane in focus."""
         depth, lane = self.depth or 0, self._standing.focus
-        try:
-            answer = await self._engine.command(f"-stack-list-frames --thread {thread} {first} {first + count}")
-        except (CommandFailed, NotRecorded, DeadlinePassed):
+        # Sent in one piece, so that nothing else is asked in the wrong frame.
+        answer, _ = await asyncio.gather(
+            self._engine.command(f"-stack-list-frames --thread {thread} {first} {first + count}"),
+            self._engine.back_in_frame(),
+            return_exceptions=True,
+        )
+        if isinstance(answer, CommandFailed | NotRecorded | DeadlinePassed):
             return FrameWindow((), first)
+        if isinstance(answer, BaseException):
+            raise answer
         if not await self._lane_kept(lane):
             return FrameWindow((), first)
         frames: list[Frame] = []

@@ -6,13 +6,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ladder_backends.cuda_gdb.fault_origin import place_in, raised_at
 from ladder_backends.gdb.translation import number_of, text_of
 from ladder_backends.mi.records import Value
 from ladder_backends.model.events import TargetStopped
-from ladder_backends.model.frame import Frame, FrameKind, Place, file_name
+from ladder_backends.model.frame import FrameKind
 from ladder_backends.model.stop_reasons import API_FAILURE, KERNEL_ENTRY
 
-_API_ERROR = re.compile(r"Cuda API error detected: (?P<function>\S+) returned \(?(?P<code>0x[0-9a-fA-F]+|\d+)\)?")
+# `Cuda API error detected: cuMemAlloc_v2 returned (0x2)` up to 12, since 13 in longer words.
+_API_ERROR = re.compile(
+    r"Cuda (?:Runtime |Driver )?API error detected: (?P<function>\S+) returned"
+    r" (?:\(?(?P<code>0x[0-9a-fA-F]+|\d+)\)?|(?P<name>[A-Za-z]\w*)(?:\(CUresult=\d+\))?(?:: (?P<why>[^\n]+))?)"
+)
+_API_SIGNAL = "CUDA API ERROR"
 _EXCEPTION = "CUDA_EXCEPTION_"
 _ATTACHED = "0"
 _API_STOPS = frozenset({"SIGTRAP", "SIGINT", _ATTACHED, ""})
@@ -23,8 +29,10 @@ def api_error_in(line: str) -> str:
     match = _API_ERROR.search(line)
     if match is None:
         return ""
-    code = int(match["code"], 0)
-    return f"{match['function']} returned error {code}"
+    if match["code"]:
+        return f"{match['function']} returned error {int(match['code'], 0)}"
+    why = f": {match['why'].rstrip('.')}" if match["why"] else ""
+    return f"{match['function']} returned {match['name']}{why}"
 
 
 class StopWords:
@@ -51,6 +59,10 @@ class StopWords:
         signal = text_of(results.get("signal-name"))
         if signal.startswith(_EXCEPTION):
             return _exception(results, stop)
+        if signal == _API_SIGNAL:
+            meaning = text_of(results.get("signal-meaning"))
+            words = api_error_in(meaning) or api_error or meaning or "a call of the driver failed"
+            return replace(stop, reason=API_FAILURE, description=words, fault=True)
         if on_device and stop.reason == "breakpoint-hit" and "bkptno" not in results:
             name = stop.frame.function if stop.frame is not None else "a kernel"
             return replace(stop, reason=KERNEL_ENTRY, description=f"{name} was launched")
@@ -70,28 +82,8 @@ def _exception(results: Mapping[str, Value], stop: TargetStopped) -> TargetStopp
     """An exception: the record of some tells the instruction that raised it, past which the frame may stand."""
     name = text_of(results.get("exception_name")) or text_of(results.get("signal-meaning"))
     number = text_of(results.get("signal-name")).removeprefix(_EXCEPTION)
-    name = name or f"CUDA exception {number}"
-    origin = _origin(results, stop.frame)
-    at = f" at {origin}" if origin is not None else ""
-    place = stop.frame.place if stop.frame is not None else None
-    past = ""
-    if (
-        origin is not None
-        and place is not None
-        and (origin.line, file_name(origin.file))
-        != (
-            place.line,
-            file_name(place.file),
-        )
-    ):
-        past = f"; the lane stands past it, on line {place.line}"
-    return replace(stop, description=f"{name}{at}{past}", fault=True, origin=origin)
-
-
-def _origin(results: Mapping[str, Value], frame: Frame | None) -> Place | None:
+    stop = replace(stop, description=name or f"CUDA exception {number}", fault=True)
     line, file = number_of(results.get("line")), text_of(results.get("filename"))
     if line is None or line < 1 or not file:
-        return None
-    known = frame.place if frame is not None else None
-    same = known is not None and file_name(known.file) == file_name(file)
-    return Place(file, line, known.fullname if known is not None and same else "")
+        return stop
+    return raised_at(stop, place_in(file, line, stop.frame))

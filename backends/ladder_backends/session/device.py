@@ -56,7 +56,7 @@ class SessionDevice:
     def take(self, event: Event) -> None:
         """Note what an event makes of it."""
         state, facet = self.state, self._session.debugger.device_stops
-        if isinstance(event, SettingChanged) and facet is not None:
+        if isinstance(event, SettingChanged) and facet is not None and facet.concerns(event.name):
             state.launches, state.failures = facet.launches, facet.failures
         elif isinstance(event, TargetStopped | TargetRunning | TargetExited | EngineExited | FocusChanged):
             state.left = self._session.debugger.lane_left

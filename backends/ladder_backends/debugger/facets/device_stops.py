@@ -43,3 +43,7 @@ class DeviceStops(abc.ABC):
     @abc.abstractmethod
     async def at_failure(self, what: ApiFailures) -> None:
         """Do this at failing calls from now on."""
+
+    @abc.abstractmethod
+    def concerns(self, setting: str) -> bool:
+        """Whether a setting of the engine, by its name there, is one of these."""
