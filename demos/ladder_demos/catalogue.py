@@ -31,6 +31,7 @@ class Live:
         modules: Python packages that the script needs.
         at_launch: The debugger stops at each kernel launch.
         at_failure: The debugger stops at each call of CUDA that fails.
+        driver_dump: Its case holds a dump by CUDA's driver: the sanitizer's holds no lane that failed an assertion.
     """
 
     source: str
@@ -41,6 +42,7 @@ class Live:
     modules: tuple[str, ...] = ()
     at_launch: bool = False
     at_failure: bool = False
+    driver_dump: bool = False
 
     @property
     def path(self) -> Path:
@@ -155,7 +157,7 @@ DEMOS: tuple[Demo, ...] = (
         "assert",
         "an assertion on the device fails in one lane",
         "one finding; its lane stands below the assertion, index[85] = 1000 above",
-        Live(f"{_CUDA}/device_assert.cu"),
+        Live(f"{_CUDA}/device_assert.cu", driver_dump=True),
     ),
     _case(
         "assert-live",
@@ -235,7 +237,7 @@ DEMOS: tuple[Demo, ...] = (
         "torch-assert",
         "torch looks a row up that its table has not",
         "an assertion in torch's own kernel, and the line of Python that led there",
-        Live("programs/torch_assert.py", modules=("torch",)),
+        Live("programs/torch_assert.py", modules=("torch",), driver_dump=True),
     ),
 )
 

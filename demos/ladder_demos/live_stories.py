@@ -39,6 +39,11 @@ class StoryEnded(Exception):
 class LiveStory:
     """One session on a real engine; each thing that is done is also looked at as far as a screen would look.
 
+    Attributes:
+        told: How each stop is told of.
+        refused: Lanes that could not be visited, and why.
+        stood: It has stood in a kernel.
+
     Args:
         program: What is debugged.
         recording: File to record into, or None.
@@ -62,6 +67,7 @@ class LiveStory:
         self.state = self.session.state
         self.told: list[str] = []
         self.refused: list[str] = []
+        self.stood = False
 
     async def begin(self, *, launches: bool = False, failures: bool = False) -> None:
         """Start the program, as a replay will: without breakpoints."""
@@ -154,6 +160,7 @@ class LiveStory:
         focus = self.state.focus
         if self.state.run is not Run.STOPPED or focus is None or "block" not in focus:
             raise StoryEnded(f"it stands in no kernel: {self.state.run} {self.state.run_detail}".rstrip())
+        self.stood = True
         return focus
 
     def blocks(self, most: int) -> list[Dim3]:
@@ -225,18 +232,19 @@ async def two_kernels(story: LiveStory) -> None:
     """Two launches, both kernels on the map, then the call that fails."""
     await story.begin(launches=True, failures=True)
     await story.stopped()
-    story.in_kernel()
-    await story.look()
-    await story.go(StepKind.CONTINUE)
-    if story.state.run is Run.STOPPED and story.state.focus is not None and "block" in story.state.focus:
-        for kernel in story.state.grid.kernels:
-            threads = volume(kernel.block_dim)
-            places = [((0, 0, 0), (0, 0, 0)), ((1, 0, 0), (threads - 1, 0, 0))]
-            await story.visit([lane(block, thread, kernel.number) for block, thread in places])
-    for _ in range(4):
+    for _ in range(8):
         if story.state.run is not Run.STOPPED:
             break
+        await story.look()
+        if story.state.focus is not None and "block" in story.state.focus:
+            for kernel in story.state.grid.kernels:
+                last = (volume(kernel.block_dim) - 1, 0, 0)
+                await story.visit([lane((block, 0, 0), last, kernel.number) for block in (0, 1)])
+        else:
+            await story.frames()
         await story.go(StepKind.CONTINUE)
+    if not story.stood:
+        story.in_kernel()
 
 
 async def fault(story: LiveStory) -> None:

@@ -15,12 +15,13 @@ import json
 import lzma
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -64,7 +65,12 @@ class Machine:
 
     def origin(self, tool: str) -> Origin:
         """Where a part comes from."""
-        versions = {"compute-sanitizer": self.sanitizer, "cuda-gdb": self.cuda_gdb, "nvcc": self.nvcc}
+        versions = {
+            "compute-sanitizer": self.sanitizer,
+            "cuda-gdb": self.cuda_gdb,
+            "nvcc": self.nvcc,
+            "CUDA driver": self.facts.get("driver", ""),
+        }
         return Origin(tool, versions.get(tool, ""), "" if tool == "nvcc" else self.device, self.day)
 
 
@@ -108,6 +114,7 @@ class GpuRecorder:
         machine.cuda_gdb = CudaGdbDebugger.probe().version
         machine.facts = {
             "gpu": told.splitlines()[0] if told else "",
+            "driver": told.split(", ")[1] if told.count(", ") > 1 else "",
             "nvcc": machine.nvcc,
             "compute-sanitizer": machine.sanitizer,
             "cuda-gdb": machine.cuda_gdb,
@@ -195,23 +202,34 @@ class GpuRecorder:
             finally:
                 with contextlib.suppress(LadderError):
                     await ladder.close()
+            dump = await self._driver_dump(runs, program, arguments) if demo.live.driver_dump else None
         (end,) = ladder.state.sanitizer.ends
         if end.end in (End.FOUND, End.CLEAN):
-            await asyncio.to_thread(self._pack_run, demo, runs)
+            await asyncio.to_thread(self._pack_run, demo, runs, dump)
         return end.line if end.end is End.FOUND else f"FAILED {end.line}"
 
-    def _pack_run(self, demo: Demo, folder: Path) -> None:
+    async def _driver_dump(self, folder: Path, program: Path, arguments: Sequence[str]) -> Path | None:
+        """A second run, which the driver dumps at its exception; None where it did not."""
+        dump = folder / "driver.nvcudmp"
+        told = {"CUDA_ENABLE_COREDUMP_ON_EXCEPTION": "1", "CUDA_COREDUMP_FILE": str(dump)}
+        await _finished((str(program), *arguments), folder, PROGRAM_WITHIN, told)
+        return dump if dump.exists() else None
+
+    def _pack_run(self, demo: Demo, folder: Path, driver_dump: Path | None) -> None:
         run = read_run(folder)
         parts = []
         for tool in run.tools:
             report = folder / f"{tool.tool}-{demo.name}.log"
             report.write_bytes(without_folders(tool.report.read_bytes()))
             parts.append(NewPart(report, Role.FINDINGS, origin=self.machine.origin("compute-sanitizer")))
-        for _, dump in run.dumps[:1]:
+        dumps = [(dump, "compute-sanitizer") for _, dump in run.dumps]
+        if driver_dump is not None:
+            dumps = [(driver_dump, "CUDA driver")]
+        for dump, tool_name in dumps[:1]:
             packed = folder / f"{demo.name}.nvcudmp.xz"
             with dump.open("rb") as source, lzma.open(packed, "wb", preset=6) as out:
                 shutil.copyfileobj(source, out, 1 << 20)
-            parts.append(NewPart(packed, Role.DUMP, origin=self.machine.origin("compute-sanitizer")))
+            parts.append(NewPart(packed, Role.DUMP, origin=self.machine.origin(tool_name)))
         if run.program is not None and not run.is_interpreted:
             parts.append(NewPart(run.program, Role.EXECUTABLE, origin=self.machine.origin("nvcc")))
         self._write(demo, parts, f"{demo.name} · {run.tools[0].tool}")
@@ -234,7 +252,7 @@ class GpuRecorder:
         finally:
             with contextlib.suppress(LadderError):
                 await story.session.close()
-            if story.told and recording.exists():
+            if story.stood and recording.exists():
                 neutral_recording(recording)
                 origin = self.machine.origin("cuda-gdb")
                 parts = [NewPart(recording, Role.RECORDING, origin=origin)]
@@ -297,11 +315,14 @@ def _said(command: Iterable[str]) -> str:
     return decode(done.stdout)
 
 
-async def _finished(command: Sequence[str], folder: Path, seconds: float) -> str:
+async def _finished(
+    command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str] | None = None
+) -> str:
     """What a command wrote; it is ended after so many seconds."""
     process = await asyncio.create_subprocess_exec(
         *command,
         cwd=folder,
+        env={**os.environ, **(environment or {})},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
@@ -327,6 +348,8 @@ async def _record(out: Path, demos: Sequence[Demo]) -> list[str]:
         (folder / place).mkdir(parents=True, exist_ok=True)
         os.environ[name] = str(folder / place)
     os.chdir(folder)
+    # A program that is dumped is aborted: its host core is not wanted.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     recorder = GpuRecorder(out, folder)
     try:
         async with asyncio.timeout(EVERYTHING_WITHIN):
