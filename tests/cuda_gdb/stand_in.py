@@ -113,6 +113,10 @@ class StandIn:
         for line in lines:
             self._receive(Channel.MI, line.encode() + b"\n")
 
+    def write(self, text: str) -> None:
+        """Write into the command line unasked."""
+        self._receive(Channel.CLI, text.encode())
+
     def asked(self, start: str) -> list[str]:
         """Commands that begin so."""
         return [command for command in self.sent if command.startswith(start)]

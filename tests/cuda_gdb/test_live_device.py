@@ -479,6 +479,26 @@ async def test_an_engine_that_gives_up_says_why(live, line: str, cause: str, rem
     assert remedy in "\n".join(one.notices())
 
 
+async def test_an_engine_that_gives_up_in_its_command_line(live) -> None:
+    one = await live("live-hang")
+    one.engine.answer(
+        "-exec-run",
+        '=thread-group-started,id="i1",pid="1"',
+        '=thread-created,id="1",group-id="i1"',
+        "^running",
+        '*running,thread-id="all"',
+    )
+    await one.session.resume(StepKind.RUN)
+    await one.until(lambda: one.state.run is Run.RUNNING)
+    one.engine.write("[Detaching after fork from child process 2]\r\nfatal: CUDBG_ERROR_NO_DEV")
+    one.engine.write("ICE_AVAILABLE (39). No CUDA capable device was found.\r\n")
+    await one.session.at_rest()
+    assert (one.state.run, one.state.run_detail) == (Run.EXITED, "there is no GPU that can be debugged here")
+    one.engine.say('&"fatal: CUDBG_ERROR_NO_DEVICE_AVAILABLE (39). No CUDA capable device was found.\\n"')
+    await asyncio.sleep(0.01)
+    assert len([each for each in one.notices() if "no GPU that can be debugged" in each]) == 1
+
+
 async def test_a_second_debugger_is_told_of_the_first(live) -> None:
     one = await live("live-hang")
     one.engine.answer("-exec-run", '^error,msg="An instance of cuda-gdb(pid 4711) is already using device 0."')

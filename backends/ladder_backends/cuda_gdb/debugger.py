@@ -15,12 +15,13 @@ from ladder_backends.cuda_gdb.code import CudaCode
 from ladder_backends.cuda_gdb.device_settings import CudaDeviceStops
 from ladder_backends.cuda_gdb.dump_opening import DumpOpening
 from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
-from ladder_backends.cuda_gdb.failures import Failure, failure_in
+from ladder_backends.cuda_gdb.failures import ConsoleEar, Failure, failure_in
 from ladder_backends.cuda_gdb.fault_origin import FaultOrigins
 from ladder_backends.cuda_gdb.focus import FOCUS_SCHEMA, is_lane
 from ladder_backends.cuda_gdb.grid import GridQuestions
 from ladder_backends.cuda_gdb.hardware import CudaDeviceMap
 from ladder_backends.cuda_gdb.kernel_breakpoints import KernelBreakpoints
+from ladder_backends.cuda_gdb.kernel_launch import CudaKernelLaunches
 from ladder_backends.cuda_gdb.kernel_stops import KernelStops
 from ladder_backends.cuda_gdb.lane import Lane
 from ladder_backends.cuda_gdb.lane_runs import CudaLaneRuns
@@ -124,13 +125,18 @@ class CudaGdbDebugger(GdbDebugger):
         self._typed_frame: Frame | None = None
         self.events.amend = self._stop_words.amend
         self.events.overhear = self._overhear
-        host = {name: getattr(self, name) for name in ("registers", "memory", "code", "values")}
+        self.events.overhear_console = ConsoleEar(self._overhear).hear
+        self._failed: Failure | None = None
+        host = {name: getattr(self, name) for name in ("registers", "memory", "code", "values", "kernel_launches")}
         self._on_host: Mapping[str, Any] = host
         self._on_device: Mapping[str, Any] = {
-            "registers": CudaRegisters(self, self.standing, self._registers_given, self._in_lane),
+            "registers": CudaRegisters(self, self.standing, self.lane.registers, self._in_lane),
             "memory": CudaMemory(self, self.standing),
             "code": CudaCode(self, self._in_lane),
             "values": CudaValues(self, provenance),
+            "kernel_launches": CudaKernelLaunches(
+                self, self.standing, self.lane, self.kernels, self.questions.frames, provenance
+            ),
         }
         self._show_facets()
 
@@ -209,7 +215,10 @@ class CudaGdbDebugger(GdbDebugger):
             self._gave_up(failure)
 
     def _gave_up(self, failure: Failure) -> None:
-        """The engine's words that it cannot debug the target; it tells of no stop."""
+        """The engine's words that it cannot debug the target; it tells of no stop, and maybe in two places."""
+        if failure == self._failed:
+            return
+        self._failed = failure
         self.emit(EngineNotice(f"{failure.what} — {failure.remedy}", "error"))
         if failure.fatal and self.events.alive:
             self.events.running = self.events.alive = False
@@ -231,6 +240,7 @@ class CudaGdbDebugger(GdbDebugger):
             # A notice names the host thread only; the device focus is as it was, until it is asked for.
             event = replace(event, focus=self.standing.focus)
         if isinstance(event, TargetRunning):
+            self._failed = None
             self.launch_stack.forget()
         elif isinstance(event, TargetExited):
             self.standing.forget()
@@ -290,7 +300,7 @@ class CudaGdbDebugger(GdbDebugger):
         if isinstance(target, GpuDumpTarget):
             await self._open_dump(target)
             return
-        self.standing.live = True
+        self.standing.live, self.lane.program = True, str(getattr(target, "program", None) or "")
         self._show_facets()
         self.device_stops, self.gpu_dumps = self._settings, CudaGpuDumps(self)
         self.lane_runs = CudaLaneRuns(self, self.events.own_stops)
@@ -314,7 +324,7 @@ class CudaGdbDebugger(GdbDebugger):
         self._opening = opening = DumpOpening(self)
         self._show_facets()
         story = await opening.open(target)
-        self.lane.dump = opening.dump
+        self.lane.dump, self.lane.program = opening.dump, str(target.executable or "")
         _, _, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
         self.capabilities = _QUESTIONS
         if self.provenance is Provenance.RECORDING or len(sass_tools()) == len(TOOLS):
@@ -439,9 +449,6 @@ class CudaGdbDebugger(GdbDebugger):
             return await super().frames(start, count)
         return await self.launch_stack.frames(start, count)
 
-    def _registers_given(self) -> int:
-        return self.lane.registers(self.standing.focus)
-
     def _in_lane(self, level: int) -> bool:
         return not self.standing.live or (self.standing.on_device and self.launch_stack.host_level(level) is None)
 
@@ -461,7 +468,8 @@ class CudaGdbDebugger(GdbDebugger):
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
         """Arguments and locals, with a note where the kernel was built without them."""
         if self._in_lane(frame_level):
-            return self.lane.variables(await super().variables(frame_level, limit), self.standing.focus)
+            window = await super().variables(frame_level, limit)
+            return await self.lane.variables(window, self.standing.focus, self.questions.frames)
         async with self._keeping_lane():
             return await super().variables(frame_level, limit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -67,6 +68,17 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         ),
     )
 )
+_MARKS = (
+    "CUDBG_ERROR",
+    "fatal:",
+    "already using device",
+    "evice not supported",
+    "attaching to a running",
+    "API error",
+)
+"""One of them is in each line that matters; what a user has printed by the megabyte is looked through fast."""
+
+_LONGEST = 500
 _FATAL = re.compile(r"^\s*fatal:\s*(?P<why>.*)")
 
 
@@ -81,3 +93,25 @@ def failure_in(line: str) -> Failure | None:
         if match is not None:
             return Failure(what.format(**match.groupdict()), remedy, fatal is not None)
     return Failure(f"cuda-gdb gave up: {fatal['why'].rstrip('.')}", _AS_GDB) if fatal else None
+
+
+class ConsoleEar:
+    """Finds lines that matter in what the command line writes: much that happens by itself is told there alone.
+
+    Args:
+        take: Takes such a line.
+    """
+
+    def __init__(self, take: Callable[[str], None]) -> None:
+        self._take = take
+        self._begun = ""
+
+    def hear(self, text: str) -> None:
+        """Take the next piece; it may end within a line."""
+        whole = self._begun + text
+        *lines, begun = whole.split("\n")
+        self._begun = begun[-_LONGEST:]
+        if any(mark in whole for mark in _MARKS):
+            for line in lines:
+                if any(mark in line for mark in _MARKS):
+                    self._take(line)

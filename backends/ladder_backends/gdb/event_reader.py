@@ -83,6 +83,7 @@ class EventReader:
         log: The last lines of the engine's log stream, clean.
         amend: What a dialect knows better of a stop, from its record.
         overhear: Takes each line of the console and log streams, clean.
+        overhear_console: Takes what the command line wrote, in pieces.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class EventReader:
         self._hearers: list[Heard] = []
         self.amend: Callable[[Mapping[str, Value], TargetStopped], TargetStopped] = lambda _, stop: stop
         self.overhear: Callable[[str], None] = lambda _: None
+        self.overhear_console: Callable[[str], None] = lambda _: None
 
     @property
     def threads(self) -> int:
@@ -359,6 +361,7 @@ class EventReader:
 
     def hear_console(self, text: str) -> None:
         """Take what the command line wrote: some words that belong to a stop come there alone."""
+        self.overhear_console(text)
         if _EXECUTES in text:
             self.processes.strayed = True
         if self._history.recording:
