@@ -121,14 +121,14 @@ class LiveStory:
 
     async def visit(self, lanes: Sequence[Focus]) -> None:
         """Stand in each of these lanes, then where it stood before: a replay goes on from there."""
-        here = self.in_kernel()
+        here, level = self.in_kernel(), self.state.selected_frame
         for lane in lanes:
             await self.move(lane)
-        await self.move(Focus.of(**{name: here.get(name) for name in ("kernel", "block", "thread")}))
+        await self.move(Focus.of(**{name: here.get(name) for name in ("kernel", "block", "thread")}), level)
 
-    async def move(self, lane: Focus) -> None:
-        """Stand in a lane."""
-        if await self.session.switch(lane) is None:
+    async def move(self, lane: Focus, level: int = 0) -> None:
+        """Stand in a frame of a lane."""
+        if await self.session.switch(lane, level) is None:
             self.refused.append(f"{lane.describe()}: {self.state.reason}")
             return
         await self.session.at_rest()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.debugger.contract import StepKind
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Run
@@ -76,6 +77,15 @@ async def test_a_replay_stands_where_the_story_first_stood(name: str, record, pl
     assert "block" in session.state.focus
     assert session.state.grid.kernels
     assert not [one.text for one in session.state.notices if one.severity == "error"]
+
+
+@pytest.mark.parametrize("name", ["illegal-address", "assert-live"])
+async def test_a_replay_goes_on_as_the_program_did(name: str, record, play: Play) -> None:
+    story, recording = await record(name)
+    session = await play(recording)
+    await rest(session)
+    await session.resume(StepKind.CONTINUE)
+    assert [await rest(session)] == story.told[1:]
 
 
 async def test_a_replay_is_stepped_as_the_program_was(record, play: Play) -> None:
