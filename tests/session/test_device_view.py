@@ -13,9 +13,9 @@ from ladder_backends.cuda_gdb import CudaGdbDebugger
 from ladder_backends.debugger import GpuDumpTarget
 from ladder_backends.debugger.facets import DeviceMap
 from ladder_backends.errors import CommandFailed
-from ladder_backends.model.events import TargetRunning
+from ladder_backends.model.events import TargetExited, TargetRunning
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.grid import Device, Sm, Warp
+from ladder_backends.model.grid import BlockRange, Device, Kernel, Sm, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.ladder import Ladder
@@ -177,3 +177,45 @@ async def test_a_recording_that_holds_no_hardware_is_calm(monkeypatch: pytest.Mo
         )
     finally:
         await ladder.close()
+
+
+async def test_from_the_host_kernels_are_still_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = DebugSession(CudaGdbDebugger())
+    kernel = Kernel(0, 1, 0, "spin", (2, 1, 1), (64, 1, 1), "Active")
+    asked: list[str] = []
+
+    async def kernels() -> tuple[Kernel, ...]:
+        asked.append("kernels")
+        return (kernel,)
+
+    async def blocks(number: int) -> tuple[BlockRange, ...]:
+        asked.append(f"blocks {number}")
+        return (BlockRange(0, (0, 0, 0), (1, 0, 0), 2, "running"),)
+
+    monkeypatch.setattr(session.debugger, "kernels", kernels)
+    monkeypatch.setattr(session.debugger, "blocks", blocks)
+    session.state.run, session.state.focus = Run.STOPPED, Focus.of(thread=1)
+    for _ in range(2):
+        await session.machine.device.look_kernels()
+    assert asked == ["kernels", "blocks 0"]
+    assert session.state.grid.kernels == (kernel,)
+    assert session.state.grid.blocks[0].count == 2
+    session.state.focus = Focus.of(kernel=0, block=(0, 0, 0))
+    session.machine.device.take(TargetRunning(0.0))
+    await session.machine.device.look_kernels()
+    assert len(asked) == 2, "where it stands in a lane the stop itself asks"
+
+
+async def test_a_step_keeps_what_is_shown_until_it_is_read_again(
+    standing: tuple[DebugSession, Hardware],
+) -> None:
+    session, hardware = standing
+    view, state = session.machine.device, session.state.hardware
+    await view.look()
+    view.take(TargetRunning(0.0))
+    assert state.warps
+    hardware.asked.clear()
+    await view.look()
+    assert hardware.asked == ["devices", "sms 0", "warps 0 3"]
+    view.take(TargetExited(0))
+    assert (state.devices, state.sms, state.warps) == ((), (), ())

@@ -281,6 +281,10 @@ def test_several_kernels_have_a_row_each() -> None:
     rows = texts(debug)
     assert rows[0] == "◆ kernel 0  vadd<<<(4,1,1),(256,1,1)>>>"
     assert rows[1] == "  kernel 1  reduce<<<(1,1,1),(32,1,1)>>>"
+    ends = [row.end[0].text for row in grid_rows(debug, width=58).rows[:2]]
+    assert ends == ["Active", "Pending"]
+    debug.grid = Grid((VADD, replace(other, device=1)), debug.grid.blocks, debug.grid.warps)
+    assert grid_rows(debug, width=58).rows[1].end[0].text == "Pending on device 1"
 
 
 def test_nothing_open_has_no_rows() -> None:

@@ -51,23 +51,30 @@ class DeviceView:
         self._session = session
         self.stop = 0
         self._seen: tuple[object, ...] = ()
+        self._devices_of = self._kernels_of = -1
+        self._sms_of: tuple[int, ...] = ()
+        self._warps_of: tuple[int, ...] = ()
         self._lines_for: tuple[object, ...] = ()
 
     def take(self, event: Event) -> None:
-        """What was read is of the moment before the target ran."""
-        if isinstance(event, TargetRunning | TargetStopped | TargetExited | EngineExited):
+        """What was read is of the moment before the target ran; it is shown until it is asked for again."""
+        if isinstance(event, TargetRunning | TargetStopped):
             self.stop += 1
             self._forget_lines()
-            if not isinstance(event, TargetStopped):
-                self.forget()
+            self._session.state.hardware.note = self._session.state.hardware.asked = ""
+        elif isinstance(event, TargetExited | EngineExited):
+            self.stop += 1
+            self._forget_lines()
+            self.forget()
         elif isinstance(event, FocusChanged):
             self._forget_lines()
 
     def forget(self) -> None:
-        """The device runs, or there is none any more; which device and SM were looked at is kept."""
+        """There is no device any more; which SM was looked at is kept."""
         state = self._session.state.hardware
         state.devices, state.sms, state.warps, state.note, state.asked = (), (), (), "", ""
-        self._seen = ()
+        self._seen = self._sms_of = self._warps_of = ()
+        self._devices_of = -1
 
     def _forget_lines(self) -> None:
         self._lines_for = ()
@@ -100,37 +107,38 @@ class DeviceView:
             return
         self._seen = seen
         focus = session.state.focus
-        if not state.devices:
+        if self._devices_of != self.stop:
             devices = await self._ask("devices", facet.devices)
             if devices is None:
                 return
-            state.devices = tuple(devices)
+            state.devices, self._devices_of = tuple(devices), self.stop
         numbers = [each.number for each in state.devices]
         wanted = _first_of(numbers, device, state.device, focus.index("device") if focus else None)
         if wanted is None:
             state.note = "no device"
             session.tell(Change.GRID)
             return
-        if wanted != state.device or not state.sms:
+        if wanted != state.device:
+            state.device, state.sm, state.sms, state.warps = wanted, None, (), ()
+            self._sms_of = self._warps_of = ()
+        if self._sms_of != (self.stop, wanted):
             number = wanted
-            if wanted != state.device:
-                state.sm = None
-            state.device, state.sms, state.warps = wanted, (), ()
             sms = await self._ask(f"SMs of device {wanted}", lambda: facet.sms(number))
             if sms is None or state.device != wanted:
                 return
-            state.sms = tuple(sms)
+            state.sms, self._sms_of = tuple(sms), (self.stop, wanted)
         here = focus.index("sm") if focus is not None and focus.index("device") == wanted else None
         used = [each.number for each in state.sms]
         chosen = sm if sm is not None else _first_of(used, state.sm, here)
-        if chosen is not None and (chosen != state.sm or not state.warps):
+        if chosen != state.sm:
+            state.sm, state.warps, self._warps_of = chosen, (), ()
+        if chosen is not None and self._warps_of != (self.stop, wanted, chosen):
             on, at = wanted, chosen
-            state.sm, state.warps = chosen, ()
             warps = await self._ask(f"warps of SM {chosen}", lambda: facet.warps_on(on, at)) if at in used else ()
             if warps is None or (state.device, state.sm) != (on, at):
                 # Another SM was wished for meanwhile.
                 return
-            state.warps = tuple(warps)
+            state.warps, self._warps_of = tuple(warps), (self.stop, on, at)
         self._seen = (self.stop, device, sm, state.device, state.sm)
         session.tell(Change.GRID)
 
@@ -151,6 +159,25 @@ class DeviceView:
             return None
         state.asked, state.note, state.at = "", "", time.monotonic()
         return answer
+
+    # -- kernels, seen from the host
+
+    async def look_kernels(self) -> None:
+        """Read kernels and the blocks of the first one, where the engine stands in no lane; once for each stop."""
+        session = self._session
+        state, focus = session.state, session.state.focus
+        if not self.stands or self._kernels_of == self.stop or (focus is not None and "block" in focus):
+            return
+        self._kernels_of = stop = self.stop
+        try:
+            kernels = tuple(await session.debugger.kernels())
+            blocks = tuple(await session.debugger.blocks(kernels[0].number)) if kernels else ()
+        except LadderError:
+            return
+        focus = state.focus
+        if stop == self.stop and kernels and (focus is None or "block" not in focus):
+            state.grid = replace(state.grid, kernels=kernels, blocks=blocks, warps=())
+            session.tell(Change.GRID)
 
     # -- lines of lanes
 

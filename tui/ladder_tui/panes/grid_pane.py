@@ -71,6 +71,7 @@ class GridPane(Pane):
         self._placed: tuple[Warp, ...] = ()
         self._placed_of: tuple[object, ...] = ()
         self._turn = 0
+        self._asked_for: tuple[object, ...] = ()
         self._hardware: HardwareWalk | None = None
         self._machine = HardwareRows()
         self._machine_for: tuple[object, ...] = ()
@@ -203,7 +204,7 @@ class GridPane(Pane):
             rung = dump_rung()
             return f"this engine knows no lanes; {rung.name}, on {rung.place}, does"
         if debug.run is Run.RUNNING:
-            return f"the target runs; {key_of('run.interrupt')} stops it, and the map is drawn"
+            return f"the target runs; {key_of('run.interrupt')} stops it"
         return "no kernel is on the device"
 
     # Changes ---------------------------------------------------------------------------------------------------
@@ -226,10 +227,15 @@ class GridPane(Pane):
             return
         if not debug.capabilities & Capability.DEVICE_FOCUS:
             return
+        device, focus = session.machine.device, debug.focus
         if self._hardware is not None:
-            self.work(session.machine.device.look(self._hardware.device, self._hardware.wanted_sm))
-        elif debug.grid.warps and debug.lane_lines.block is None:
-            self.work(session.machine.device.look_lines())
+            self.work(device.look(self._hardware.device, self._hardware.wanted_sm))
+            return
+        block = focus.dim3("block") if focus is not None else None
+        wanted = (debug.place_name, debug.since, focus.get("kernel") if focus is not None else None, block)
+        if wanted != self._asked_for:
+            self._asked_for = wanted
+            self.work(device.look_lines() if block is not None else device.look_kernels())
 
     def _follow(self) -> None:
         debug = self.debug
@@ -369,6 +375,11 @@ class GridPane(Pane):
 
     # The hardware ----------------------------------------------------------------------------------------------
 
+    @property
+    def looks_at_hardware(self) -> bool:
+        """Blocks and lanes are not shown: a stop need not ask for them."""
+        return self._hardware is not None
+
     def action_hardware(self) -> None:
         """Show devices, SMs and their warps, or the kernel's blocks and lanes again."""
         debug = self.debug
@@ -380,6 +391,7 @@ class GridPane(Pane):
         else:
             self._hardware = None
         self._turn += 1
+        self.ladder_app.workspace.ask_for_visible_rows()
         self.cursor = self.top = 0
         self._ask()
         self._stay()

@@ -202,7 +202,8 @@ def grid_rows(
     rows += _asked_rows(debug, width)
     kernel = focused_kernel(debug)
     if len(debug.grid.kernels) > 1:
-        rows += [_kernel_row(other, other is kernel) for other in debug.grid.kernels]
+        devices = {other.device for other in debug.grid.kernels}
+        rows += [_kernel_row(other, other is kernel, len(devices) > 1) for other in debug.grid.kernels]
     focus = focused_lane(debug)
     if kernel is not None:
         _block_rows(built, debug, kernel, focus, width, view, spans)
@@ -253,10 +254,11 @@ def _lane_of(focus: Focus) -> str:
     return f"{format_coordinate(block)} {format_coordinate(thread)}"
 
 
-def _kernel_row(kernel: Kernel, focused: bool) -> Row:
+def _kernel_row(kernel: Kernel, focused: bool, named_device: bool) -> Row:
+    status = f"{kernel.status} on device {kernel.device}" if named_device else kernel.status
     mark = Cell("◆ ", "focus") if focused else Cell("  ")
     cells = (mark, Cell(f"kernel {kernel.number}  ", "number"), Cell(invocation(kernel), "function"))
-    return Row(cells, (Cell(kernel.status, "muted"),), KernelTarget(kernel.number))
+    return Row(cells, (Cell(status, "muted"),), KernelTarget(kernel.number))
 
 
 def _block_rows(

@@ -171,7 +171,7 @@ class Workspace(Commands, Screen[None]):
                 self.panes[pane_id].refresh_from(self.ladder.state, ~Change.NONE)
         self.rung_bar.update()
         self.status_bar.update()
-        self._ask_for_visible_rows()
+        self.ask_for_visible_rows()
         self._give_focus()
         self._note_output(Change.NONE)
 
@@ -188,7 +188,7 @@ class Workspace(Commands, Screen[None]):
         if wanted and away:
             self.panes[wanted].take_focus()
 
-    def _ask_for_visible_rows(self) -> None:
+    def ask_for_visible_rows(self) -> None:
         """Tell the session how much of a stop is seen, so that it asks the engine for no more."""
         regions = self.area.regions
         rows = {name: max(1, region.height - 1) for name, region in regions.items()}
@@ -198,7 +198,7 @@ class Workspace(Commands, Screen[None]):
                 variables=max(rows.get("variables", 1), _INLINE_VARIABLES if "source" in rows else 1),
                 instructions=_INSTRUCTIONS if "disassembly" in rows else 0,
                 python="stack" in rows,
-                grid="grid" in rows,
+                grid="grid" in rows and not getattr(self.panes["grid"], "looks_at_hardware", False),
             )
             if "variables" not in rows:
                 session.values.show(0, 0)
