@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import FocusRefused, StepKind
 from ladder_backends.debugger.facets.device_stops import LaunchStops
-from ladder_backends.errors import CommandFailed, EngineError, LadderError
+from ladder_backends.errors import CommandFailed, EngineError, LadderError, TargetInvalid
 from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.frame import file_name
 from ladder_backends.model.grid import LANES, volume
 from ladder_backends.session.alternatives import Act, Alternative, Way, outside_grid
 from ladder_backends.session.jump import JumpOutcome, look
-from ladder_backends.session.live_wish import LiveLimits, LiveWish
-from ladder_backends.session.state import Run
+from ladder_backends.session.live_wish import AGAIN, DUMP, STAY, WAIT, GaveUp, LiveLimits, LiveWish
+from ladder_backends.session.state import NOT_STARTED, Run
+from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
     from ladder_backends.model.frame import Frame
@@ -41,6 +42,7 @@ _SUSPENDING = 15.0
 """Seconds that a GPU may take to stand after an interrupt."""
 
 _TELL_STEPS = 8
+_LONGEST = 120
 
 
 class _Phase(enum.Enum):
@@ -48,24 +50,6 @@ class _Phase(enum.Enum):
     COMING = enum.auto()
     LANE = enum.auto()
     STEPS = enum.auto()
-
-
-class _Over(Exception):
-    """It ends without the lane.
-
-    Attributes:
-        ways: What is left to do.
-    """
-
-    def __init__(self, reason: str, ways: tuple[Alternative, ...] = ()) -> None:
-        super().__init__(reason)
-        self.ways = ways
-
-
-_WAIT = Alternative("wait on for it", act=Act.WAIT)
-_STAY = Alternative("stay where it stands", act=Act.STAY)
-_DUMP = Alternative("write a GPU core dump of this moment", act=Act.GPU_DUMP)
-_AGAIN = Alternative("run the program again", act=Act.LIVE)
 
 
 class LiveJump:
@@ -133,7 +117,7 @@ class LiveJump:
         try:
             await way()  # type: ignore[misc]
             outcome = await self._arrived()
-        except _Over as over:
+        except GaveUp as over:
             outcome = self._missed(str(over), over.ways)
         except LadderError as error:
             outcome = self._missed(error.line(), ())
@@ -171,7 +155,7 @@ class LiveJump:
             reason = f"asked for {self.wish.asked.describe()}, reached {reached.describe(*self.wish.asked)}"
         elif self.wish.line is not None and at != self.wish.line:
             reason = f"the lane stands on line {at}, not on {self.wish.line}"
-        return replace(outcome, reason=reason, seconds=self._age, alternatives=(_AGAIN,) if reason else ())
+        return replace(outcome, reason=reason, seconds=self._age, alternatives=(AGAIN,) if reason else ())
 
     # -- ways
 
@@ -194,9 +178,9 @@ class LiveJump:
         try:
             reached = await debugger.switch(self._lane())
         except FocusRefused as refused:
-            raise _Over(
+            raise GaveUp(
                 f"{refused.what}: that moment of the launch has passed, or is yet to come",
-                (_AGAIN, Alternative(f"run on and wait for {wish.words}", act=Act.WAIT)),
+                (AGAIN, Alternative(f"run on and wait for {wish.words}", act=Act.WAIT)),
             ) from refused
         finally:
             self._phase = _Phase.LANE
@@ -214,7 +198,7 @@ class LiveJump:
     async def _from_the_start(self) -> None:
         debugger = self._session.debugger
         if debugger.device_stops is None or debugger.lane_runs is None:
-            raise _Over(f"{debugger.name} does not wait for lanes of kernels")
+            raise GaveUp(f"{debugger.name} does not wait for lanes of kernels")
         await self._drop()
         self._phase, self._matching, self._others = _Phase.LAUNCH, [], 0
         self._launches = debugger.device_stops.launches
@@ -349,8 +333,8 @@ class LiveJump:
             await self._resume(StepKind.NEXT)
             await self._stands(f"line {wanted} was reached")
             if not await self._stand():
-                raise _Over("the lane has ended on the way to its line", (_STAY, _AGAIN))
-        raise _Over(f"line {wanted} was not reached in {self._limits.steps} steps", (_WAIT, _STAY, _DUMP))
+                raise GaveUp("the lane has ended on the way to its line", (STAY, AGAIN))
+        raise GaveUp(f"line {wanted} was not reached in {self._limits.steps} steps", (WAIT, STAY, DUMP))
 
     # -- pieces
 
@@ -363,7 +347,7 @@ class LiveJump:
         """Wait until it stands somewhere.
 
         Raises:
-            _Over: It ended, a fault or the user stopped it, or time is up.
+            GaveUp: It ended, a fault or the user stopped it, or time is up.
         """
         session, state = self._session, self._session.state
         late = False
@@ -378,22 +362,24 @@ class LiveJump:
                     await session.at_rest()
         if state.run is Run.STOPPED and state.since == self._since and not late:
             said = state.notice.text if state.notice is not None else "the engine does not let it"
-            raise _Over(f"it did not run on: {said}", (_STAY,))
+            raise GaveUp(f"it did not run on: {said}", (STAY,))
         runs = session.debugger.lane_runs
         if waiting and state.run is Run.STOPPED and not state.fault and runs is not None and not runs.waiting:
             # It has come just now, whatever else was to stop it.
             return
         if state.run is not Run.STOPPED:
             if state.run is Run.RUNNING:
-                raise _Over("the GPU does not stand yet; it was asked to", (_WAIT, _STAY))
+                raise GaveUp("the GPU does not stand yet; it was asked to", (WAIT, STAY))
+            if state.run_detail == NOT_STARTED:
+                said = state.notice.text if state.notice is not None else "the engine does not say why"
+                raise TargetInvalid("the program was not started", said)
             detail = state.run_detail or str(state.run)
-            seen = self._seen()
-            raise _Over(f"the program ended before {before}: {detail}{seen}", (_AGAIN,))
+            raise GaveUp(f"the program ended before {before}: {detail}{self._seen()}{self._said()}", (AGAIN,))
         if state.fault:
-            raise _Over(f"{state.run_detail} before {before}", (_STAY, _DUMP))
+            raise GaveUp(f"{state.run_detail} before {before}", (STAY, DUMP))
         if self._stopped_by_user or late:
             why = "you stopped it" if self._stopped_by_user else f"{self._age:.0f} s are over"
-            raise _Over(f"{why} before {before}", (_WAIT, _STAY, *((_DUMP,) if self._can_dump else ())))
+            raise GaveUp(f"{why} before {before}", (WAIT, STAY, *((DUMP,) if self._can_dump else ())))
 
     def _seen(self) -> str:
         """What was launched, where nothing of it was meant."""
@@ -406,6 +392,12 @@ class LiveJump:
         other = f", {self._others} of others" if self._others else ""
         return f"; no launch of {kernel} was seen{other}"
 
+    def _said(self) -> str:
+        """The last line that the program wrote: why there was no launch, most often."""
+        lines = b"".join(list(self._session.state.program)[-4:]).decode(errors="replace").split("\n")
+        last = next((line for line in reversed(lines) if line.strip()), "") if not self._matching else ""
+        return f"; it wrote: {clean_line(last.strip())[:_LONGEST]}" if last else ""
+
     @property
     def _can_dump(self) -> bool:
         return self._session.debugger.gpu_dumps is not None and "block" in (self._session.state.focus or ())
@@ -415,7 +407,7 @@ class LiveJump:
         detail = self._session.state.run_detail
         self._tell(f"ran over: {detail}")
         if self._way_stops >= self._limits.stops:
-            raise _Over(f"it stopped {self._way_stops} times elsewhere on the way", (_WAIT, _STAY, _AGAIN))
+            raise GaveUp(f"it stopped {self._way_stops} times elsewhere on the way", (WAIT, STAY, AGAIN))
 
     async def _stand(self) -> bool:
         """Stand in the lane; returns whether it is on the device."""
@@ -458,7 +450,7 @@ class LiveJump:
             await runs.wait_at(place, self.wish.asked.dim3("block"), self.wish.asked.dim3("thread"))
         except CommandFailed as refused:
             why = refused.what.rstrip(".")
-            raise _Over(f"cannot stop at {file_name(place)}: {why}", (_STAY,)) from refused
+            raise GaveUp(f"cannot stop at {file_name(place)}: {why}", (STAY,)) from refused
 
     async def _kernel_here(self) -> Kernel | None:
         focus = self._session.state.focus

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import file_name
+from ladder_backends.session.alternatives import Act, Alternative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,6 +58,24 @@ class LiveLimits:
     seconds: float = 30.0
     stops: int = 24
     steps: int = 200
+
+
+class GaveUp(Exception):
+    """A live jump ends without the lane.
+
+    Attributes:
+        ways: What is left to do.
+    """
+
+    def __init__(self, reason: str, ways: tuple[Alternative, ...] = ()) -> None:
+        super().__init__(reason)
+        self.ways = ways
+
+
+WAIT = Alternative("wait on for it", act=Act.WAIT)
+STAY = Alternative("stay where it stands", act=Act.STAY)
+DUMP = Alternative("write a GPU core dump of this moment", act=Act.GPU_DUMP)
+AGAIN = Alternative("run the program again", act=Act.LIVE)
 
 
 def wish_of(finding: Finding, asked: Focus, side: int = 0) -> LiveWish:

@@ -1,4 +1,4 @@
-"""`jump`: stand in a lane of a GPU core dump and say what it sees."""
+"""`jump`: stand in a lane, of a GPU core dump or of a program that is run to it, and say what it sees."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_tui.cli.output import print_json, print_lines, say
-from ladder_tui.cli.parser import UsageError, add_json, add_tui
+from ladder_tui.cli.parser import UsageError, add_json, add_record, add_tui
 
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Dim3, Focus
@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 def configure(parser: ArgumentParser) -> None:
     """Arguments of `jump`."""
-    parser.add_argument("files", nargs="*", help="a case, or dump and program in any order")
+    parser.add_argument("files", nargs="*", help="a case, or dump and program in any order; behind --: what is run")
     parser.add_argument("--dump", metavar="D", help="GPU core dump; may be packed as .xz")
     parser.add_argument("--exe", metavar="E", help="the program that the dump is of")
     parser.add_argument("--block", metavar="x,y,z", type=_coordinate, help="block of the lane")
     parser.add_argument("--thread", metavar="x,y,z", type=_coordinate, help="thread of the lane in its block")
-    parser.add_argument("--kernel", metavar="N", type=int, help="kernel, where the dump holds several")
+    parser.add_argument(
+        "--kernel", metavar="N|NAME", help="kernel, where the dump holds several; with --live its name"
+    )
+    parser.add_argument("--live", action="store_true", help="run PROGRAM [ARGS...] to the lane, under cuda-gdb")
+    add_live(parser)
     parser.add_argument("--over-lanes", metavar="EXPR", help="ask an expression of all lanes round the one reached")
     parser.add_argument(
         "--scope", choices=("warp", "block", "grid"), help="how far round it; grid is all resident blocks (warp)"
@@ -36,9 +40,16 @@ def run(arguments: Namespace) -> int:
     """Print the lane; exit code 1 where it is not the one that was asked for."""
     from ladder_backends.model.focus import Focus
 
+    if arguments.live:
+        from ladder_tui.cli.jump_live import run_live
+
+        return run_live(arguments)
+    if arguments.kernel is not None and not arguments.kernel.isdecimal():
+        raise UsageError("jump", "--kernel takes a number here", "names are for --live")
+    kernel = int(arguments.kernel) if arguments.kernel is not None else None
     if arguments.thread is not None and arguments.block is None:
         raise UsageError("jump", "--thread needs --block", "a thread is counted within its block")
-    asked = Focus.of(kernel=arguments.kernel, block=arguments.block, thread=arguments.thread)
+    asked = Focus.of(kernel=kernel, block=arguments.block, thread=arguments.thread)
     paths = [Path(name) for name in (arguments.dump, arguments.exe, *arguments.files) if name]
     if not paths:
         raise UsageError(
@@ -70,6 +81,24 @@ def run(arguments: Namespace) -> int:
 
             print_lines(over_lanes_lines(over))
     return jump_exit_code(outcome)
+
+
+def add_live(parser: ArgumentParser) -> None:
+    """Options of a live jump."""
+    live = parser.add_argument_group("with --live")
+    live.add_argument("--report", metavar="LOG", help="a report of the sanitizer, or the folder of a kept run")
+    live.add_argument("--finding", metavar="N", type=int, help="its finding, counted from 0 as in findings --json")
+    live.add_argument("--side", metavar="N", type=int, default=0, help="a hazard has lanes 0 and 1")
+    live.add_argument(
+        "--line", metavar="FILE:LINE", help="where the lane is to stand; its kernel's entry otherwise"
+    )
+    live.add_argument("--launch", metavar="N", type=int, help="which launch of the kernel, from 1")
+    live.add_argument(
+        "--limit", metavar="SECONDS", type=float, default=60.0, help="how long to try; 60 if left out"
+    )
+    live.add_argument("--cwd", metavar="DIR", type=Path, help="the program's working folder")
+    live.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="a variable for the program")
+    add_record(parser)
 
 
 def _coordinate(text: str) -> Dim3:
