@@ -161,7 +161,7 @@ class CudaLanes(Lanes):
     async def _calm(self) -> None:
         """Wait until nothing is on its way that moves the focus; what has just arrived gets its turn first."""
         quiet = 0
-        while quiet < 2:
+        while True:
             if not self._standing.on_device:
                 raise CommandFailed("", "the engine stands in no lane any more")
             if self._engine.events.running:
@@ -170,6 +170,9 @@ class CudaLanes(Lanes):
                 text.startswith(_MOVES) for text, _ in self._engine.pending()
             )
             quiet = 0 if moving else quiet + 1
+            if quiet == 2:
+                # What is sent in this turn of the loop is sent from where the engine stands.
+                return
             await asyncio.sleep(_CALM if moving else 0)
 
     async def _burst(
@@ -182,11 +185,10 @@ class CudaLanes(Lanes):
         limits, unlimited = self._engine.print_limits()
         ask = f"-data-evaluate-expression {mi_string(expression)}"
         loop = asyncio.get_running_loop()
-        burst: list[asyncio.Task[ResultRecord]] = []
+        burst: list[asyncio.Future[ResultRecord]] = []
 
         def send(text: str) -> asyncio.Future[ResultRecord]:
-            # Each runs up to its first wait in the order in which they are made, with none of others between.
-            sent = loop.create_task(self._engine.command(text, deadline=None))
+            sent = self._engine.submit(text, deadline=None)
             burst.append(sent)
             self._bursts.add(sent)
             sent.add_done_callback(self._over)

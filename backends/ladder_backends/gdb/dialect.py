@@ -227,6 +227,12 @@ class GdbDialect(Debugger):
             raise EngineDied(f"{self.engine} is not running", "it was not started", "open a target")
         return await self._mi.command(text, deadline=deadline)
 
+    def submit(self, text: str, *, deadline: float | None = 10.0) -> asyncio.Future[ResultRecord]:
+        """Send a command at once, wait later: what is sent in one turn has nothing of others in between."""
+        if self._mi is None:
+            raise EngineDied(f"{self.engine} is not running", "it was not started", "open a target")
+        return self._mi.submit(text, deadline=deadline)
+
     async def cli(self, text: str, *, deadline: float | None = 10.0) -> ResultRecord:
         """Run a command of the engine's command line through the machine interface; its text shows nowhere."""
         return await self.command(f"-interpreter-exec console {mi_string(text)}", deadline=deadline)
