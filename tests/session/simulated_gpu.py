@@ -15,7 +15,7 @@ from ladder_backends.debugger.probe import Probe
 from ladder_backends.debugger.target import Target
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent
-from ladder_backends.model.events import Event, TargetExited, TargetRunning, TargetStopped
+from ladder_backends.model.events import TargetExited, TargetRunning, TargetStopped
 from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
 from ladder_backends.model.grid import BlockRange, Instruction, Kernel, Warp
@@ -209,9 +209,7 @@ class SimulatedGpu(Debugger):
     async def kernels(self) -> Sequence[Kernel]:
         number = self.here.launch
         launch = self.script[number]
-        return (
-            Kernel(number, number + 1, 0, launch.name, launch.grid, launch.block, "Active"),
-        )
+        return (Kernel(number, number + 1, 0, launch.name, launch.grid, launch.block, "Active"),)
 
     async def blocks(self, kernel: int) -> Sequence[BlockRange]:
         return ()

@@ -146,6 +146,17 @@ async def test_ctrl_c_stops_it() -> None:
     assert not one.gpu.lane_runs.waiting
 
 
+async def test_who_stands_at_the_place_already_is_not_waited_for() -> None:
+    for location in ("", "vector_add_oob.cu:9"):
+        one = await stand(Launch(), wish=LiveWish(LANE, "vadd", location))
+        outcome = await one.jump.go()
+        assert outcome.exact
+        assert one.gpu.asked[2:] == ["launches none", "switch kernel 0 block (3,0,0) thread (232,0,0)"]
+    one = await stand(Launch(resident={(0, 0, 0)}), wish=LiveWish(LANE, "vadd"))
+    assert (await one.jump.go()).exact
+    assert one.gpu.asked[-2].startswith("wait vector_add_oob.cu:9")
+
+
 async def test_a_fault_on_the_way_is_where_it_ends() -> None:
     one = await stand(Launch(faults=True))
     outcome = await one.jump.go()

@@ -26,7 +26,7 @@ from ladder_backends.model.frame import file_name
 from ladder_backends.model.grid import LANES, volume
 from ladder_backends.session.alternatives import Act, Alternative, Way, outside_grid
 from ladder_backends.session.jump import JumpOutcome, look
-from ladder_backends.session.live_wish import AGAIN, DUMP, STAY, WAIT, GaveUp, LiveLimits, LiveWish
+from ladder_backends.session.live_wish import AGAIN, DUMP, STAY, WAIT, GaveUp, LiveLimits, LiveWish, line_of
 from ladder_backends.session.state import NOT_STARTED, Run
 from ladder_backends.text import clean_line
 
@@ -203,8 +203,8 @@ class LiveJump:
         self._phase, self._matching, self._others = _Phase.LAUNCH, [], 0
         self._launches = debugger.device_stops.launches
         await debugger.device_stops.at_launch(LaunchStops.APPLICATION)
-        kernel = f"of {base_name(self.wish.kernel)}" if self.wish.kernel else "of a kernel"
-        self._tell(f"started; waits for the launch {kernel}")
+        kernel = base_name(self.wish.kernel) if self.wish.kernel else "a kernel"
+        self._tell(f"started; waits for the launch of {kernel}")
         await self._resume(StepKind.RUN)
         await self._on()
 
@@ -271,6 +271,9 @@ class LiveJump:
         kernel = self._kernel
         assert kernel is not None
         entry = await self._entry()
+        # Whoever stands at a breakpoint's place already goes on without a hit.
+        if self.wish.line in (None, line_of(entry)) and await self._stand():
+            return
         if _warps(kernel) <= FEW_WARPS:
             self._phase, self._place_waited_for = _Phase.LANE, self.wish.location or entry
             await self._wait_at(self._place_waited_for)

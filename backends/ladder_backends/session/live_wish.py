@@ -35,8 +35,7 @@ class LiveWish:
     @property
     def line(self) -> int | None:
         """The line of the location."""
-        number = self.location.rpartition(":")[2]
-        return int(number) if number.isdecimal() else None
+        return line_of(self.location)
 
     @property
     def words(self) -> str:
@@ -76,6 +75,12 @@ WAIT = Alternative("wait on for it", act=Act.WAIT)
 STAY = Alternative("stay where it stands", act=Act.STAY)
 DUMP = Alternative("write a GPU core dump of this moment", act=Act.GPU_DUMP)
 AGAIN = Alternative("run the program again", act=Act.LIVE)
+
+
+def line_of(place: str) -> int | None:
+    """10 of `/src/vector_add_oob.cu:10`; None where a place names no line."""
+    line = place.rpartition(":")[2]
+    return int(line) if line.isdecimal() else None
 
 
 def wish_of(finding: Finding, asked: Focus, side: int = 0) -> LiveWish:
