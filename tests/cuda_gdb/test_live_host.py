@@ -12,6 +12,7 @@ import pytest
 
 from ladder_backends.case import open_files
 from ladder_backends.cuda_gdb import CudaGdbDebugger
+from ladder_backends.cuda_gdb import attaching as attaching_module
 from ladder_backends.debugger import AttachTarget, Capability, LaunchTarget, StepKind
 from ladder_backends.debugger.facets import ApiFailures, LaunchStops
 from ladder_backends.errors import CommandFailed
@@ -135,6 +136,28 @@ async def test_attach_and_detach_leave_the_process_as_it_was(session: DebugSessi
         assert process.returncode is None
         assert session.state.run is Run.EXITED
     finally:
+        process.kill()
+        await process.wait()
+
+
+async def test_of_a_big_process_only_what_the_stack_needs_is_read(
+    session: DebugSession, compiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attaching_module, "BIG", 1)
+    process = await asyncio.create_subprocess_exec(compiled("spin"))
+    try:
+        await asyncio.sleep(0.2)
+        await session.open(AttachTarget(process.pid))
+        await session.at_rest()
+        notices = [notice.text for notice in session.state.notices]
+        assert any("only those of the launching thread's stack are" in text for text in notices)
+        assert any(text.startswith("symbols were read of") for text in notices)
+        debugger = session.debugger
+        assert isinstance(debugger, CudaGdbDebugger)
+        assert (await debugger.command("-gdb-show auto-solib-add")).results["value"] == "on"
+        assert "main" in [frame.function for frame in session.state.frames.frames]
+    finally:
+        await session.control.detach()
         process.kill()
         await process.wait()
 

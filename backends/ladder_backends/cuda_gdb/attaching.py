@@ -103,7 +103,7 @@ def _modules(answer: ResultRecord) -> list[str]:
 
 
 def _bytes_of(objects: LoadedObjects) -> int:
-    return sum(_size_of(str(file)) for file in objects.files)
+    return sum(_size_of(f"{objects.root}{file}") for file in objects.files)
 
 
 def _size_of(path: str) -> int:

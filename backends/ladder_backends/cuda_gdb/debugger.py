@@ -103,6 +103,7 @@ class CudaGdbDebugger(GdbDebugger):
 
     _opened = False
     _opening: DumpOpening | None = None
+    _big_attach: CudaAttaching | None = None
 
     def __init__(
         self, transport: TransportFactory = PtyTransport, *, provenance: Provenance = Provenance.ENGINE
@@ -206,7 +207,8 @@ class CudaGdbDebugger(GdbDebugger):
 
     def attaching(self, pid: int) -> Attaching:
         """The way it attaches to a process with a GPU."""
-        return CudaAttaching(self, pid, self.events)
+        self._big_attach = CudaAttaching(self, pid, self.events)
+        return self._big_attach
 
     def _overhear(self, line: str) -> None:
         self._stop_words.overhear(line)
@@ -311,12 +313,11 @@ class CudaGdbDebugger(GdbDebugger):
 
     async def _await_stop(self) -> None:
         """An attach is accepted long before the GPU stands; what is asked earlier is refused."""
-        attaching = self._attaching
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ATTACH_DEADLINE):
                 await self._kernel_stops.once.wait()
-        if isinstance(attaching, CudaAttaching):
-            await attaching.read_needed()
+        if self._big_attach is not None and self.events.alive:
+            await self._big_attach.read_needed()
 
     async def _open_dump(self, target: GpuDumpTarget) -> None:
         self.threads = self.signals = self.libraries = self.source_files = self.process = self.python = None
