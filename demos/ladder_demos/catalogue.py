@@ -143,9 +143,9 @@ DEMOS: tuple[Demo, ...] = (
     ),
     _case(
         "barrier",
-        "half a warp waits with a mask that leaves it out",
-        "synccheck names each lane that must not wait there",
-        Live(f"{_CUDA}/divergent_barrier.cu", tool="synccheck"),
+        "half a warp waits at a barrier that the other half never reaches",
+        "synccheck names the 16 lanes that wait; its dumps fail, and it is said what to do instead",
+        Live(f"{_CUDA}/divergent_barrier.cu", tool="synccheck", flags=("-g", "-lineinfo")),
     ),
     _case(
         "leak",

@@ -348,6 +348,8 @@ async def _record(out: Path, demos: Sequence[Demo]) -> list[str]:
         (folder / place).mkdir(parents=True, exist_ok=True)
         os.environ[name] = str(folder / place)
     os.chdir(folder)
+    # Programs are to find their own packages, not the console's.
+    os.environ.pop("PYTHONPATH", None)
     # A program that is dumped is aborted: its host core is not wanted.
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     recorder = GpuRecorder(out, folder)

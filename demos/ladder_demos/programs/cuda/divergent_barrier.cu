@@ -1,4 +1,4 @@
-// Half a warp waits at a barrier that the other half never reaches.
+// Half a warp waits at a barrier that the other half never reaches. synccheck sees it in optimised code only: no -G.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -22,6 +22,9 @@ int main() {
     cudaStreamCreate(&b);
     long long *out;
     cudaMalloc(&out, 64 * sizeof(long long));
+    cudaFuncAttributes loaded;     // a kernel that is loaded at its launch would wait for the other one
+    cudaFuncGetAttributes(&loaded, first);
+    cudaFuncGetAttributes(&loaded, second);
     first<<<2, 32, 0, a>>>(out, 2000000000LL);
     second<<<3, 64, 0, b>>>(out + 32, 2000000000LL);
     printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
