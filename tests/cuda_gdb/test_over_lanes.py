@@ -193,6 +193,17 @@ async def test_questions_and_moves_of_others_between_bursts_stand_where_they_bel
     await asking
 
 
+async def test_a_burst_waits_for_a_move_that_is_on_its_way(stand: Make) -> None:
+    debugger = await opened(stand, "uninit", block=(0, 0, 0), thread=(40, 0, 0))
+    layout = await debugger.lanes.layout("block", 64)
+    moving = asyncio.ensure_future(debugger.switch(Focus.of(kernel=0, block=(0, 0, 0), thread=(5, 0, 0))))
+    await asyncio.sleep(0)
+    assert [text for text, _ in debugger.pending()] == ["-cuda-focus-switch kernel 0 block (0,0,0) thread (5,0,0)"]
+    assert len(await anext(debugger.lanes.values("i", layout, layout.places()))) == 8
+    await moving
+    assert (await debugger.evaluate("i")).value == "5"
+
+
 async def test_a_line_typed_meanwhile_is_read_in_the_lane_one_stands_in(stand: Make) -> None:
     one = stand()
     debugger = one.debugger
