@@ -144,7 +144,7 @@ DEMOS: tuple[Demo, ...] = (
     _case(
         "barrier",
         "half a warp waits at a barrier that the other half never reaches",
-        "synccheck names the 16 lanes that wait; its dumps fail, and it is said what to do instead",
+        "synccheck names the 16 lanes that wait; it writes no dump to jump into",
         Live(f"{_CUDA}/divergent_barrier.cu", tool="synccheck", flags=("-g", "-lineinfo")),
     ),
     _case(
