@@ -275,6 +275,18 @@ async def test_a_grid_that_nobody_sees_is_not_asked_for(live) -> None:
     assert one.state.grid.kernels
 
 
+async def test_a_look_at_the_threads_leaves_the_lane_alone(live) -> None:
+    one = await live("live-oob")
+    await one.go(StepKind.RUN)
+    threads = await one.debugger.threads.list()
+    assert [thread.id for thread in threads][:2] == [1, 2]
+    assert one.engine.sent[-1].startswith("-cuda-focus-query")
+    one.debugger.selected_frame = 2
+    await one.debugger.threads.stacks([1], 4)
+    assert one.engine.sent[-1] == "-stack-select-frame 2"
+    assert one.debugger.standing.on_device
+
+
 # -- breakpoints
 
 

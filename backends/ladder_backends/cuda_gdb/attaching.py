@@ -61,10 +61,14 @@ class CudaAttaching(Attaching):
         )
         await self._engine.command("-gdb-set auto-solib-add off")
 
-    async def read_needed(self) -> None:
-        """The process stands: read the symbols of the libraries on the launching thread's stack."""
+    async def read_needed(self) -> bool:
+        """The process stands: read the symbols of the libraries on the launching thread's stack, where it is big.
+
+        Returns:
+            Whether any were read.
+        """
         if not self._big:
-            return
+            return False
         self._big = 0
         with contextlib.suppress(CommandFailed):
             await self._engine.command("-gdb-set auto-solib-add on")
@@ -77,7 +81,7 @@ class CudaAttaching(Attaching):
             try:
                 answer = await self._engine.command(f"-stack-list-frames{named} 0 {_FRAMES}")
             except CommandFailed:
-                return
+                break
             fresh = [name for name in _modules(answer) if name not in read and name not in left]
             for module in fresh:
                 if await asyncio.to_thread(_size_of, module) > LARGEST_LIBRARY:
@@ -95,6 +99,7 @@ class CudaAttaching(Attaching):
         names = ", ".join(clean_line(os.path.basename(name)) for name in read) or "no library"
         rest = f"; not of {', '.join(clean_line(os.path.basename(name)) for name in left)}" if left else ""
         self._say(f"symbols were read of {names}{rest}; the Libraries view reads others")
+        return bool(read)
 
 
 def _modules(answer: ResultRecord) -> list[str]:

@@ -32,6 +32,7 @@ from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tool
 from ladder_backends.cuda_gdb.stack import LaunchStack
 from ladder_backends.cuda_gdb.standing import Standing
 from ladder_backends.cuda_gdb.stops import StopWords
+from ladder_backends.cuda_gdb.threads import CudaThreads
 from ladder_backends.cuda_gdb.values import CudaValues
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.probe import Probe
@@ -112,6 +113,7 @@ class CudaGdbDebugger(GdbDebugger):
         self.running_target.patience = INTERRUPT_PATIENCE
         self.standing = Standing(self, self.events)
         self.grid = GridQuestions(self, self.standing, provenance)
+        self.threads = CudaThreads(self, self.events, self.standing)
         self.device_map = CudaDeviceMap(self, self.grid.kernels)
         self.lanes: CudaLanes = CudaLanes(self, self.standing, self.grid)
         self.lane = Lane(provenance)
@@ -316,8 +318,9 @@ class CudaGdbDebugger(GdbDebugger):
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ATTACH_DEADLINE):
                 await self._kernel_stops.once.wait()
-        if self._big_attach is not None and self.events.alive:
-            await self._big_attach.read_needed()
+        attach = self._big_attach
+        if attach is not None and self.events.alive and await attach.read_needed():
+            super().emit(FocusChanged(self.standing.focus))
 
     async def _open_dump(self, target: GpuDumpTarget) -> None:
         self.threads = self.signals = self.libraries = self.source_files = self.process = self.python = None
@@ -454,7 +457,7 @@ class CudaGdbDebugger(GdbDebugger):
         return not self.standing.live or (self.standing.on_device and self.launch_stack.host_level(level) is None)
 
     @contextlib.asynccontextmanager
-    async def _keeping_lane(self) -> AsyncIterator[None]:
+    async def keeping_lane(self) -> AsyncIterator[None]:
         """Round a question about a frame of the host: see that the lane is still in focus behind it."""
         lane = self.standing.focus
         try:
@@ -471,14 +474,14 @@ class CudaGdbDebugger(GdbDebugger):
         if self._in_lane(frame_level):
             window = await super().variables(frame_level, limit)
             return await self.lane.variables(window, self.standing.focus, self.questions.frames)
-        async with self._keeping_lane():
+        async with self.keeping_lane():
             return await super().variables(frame_level, limit)
 
     async def evaluate(self, expression: str, frame_level: int = 0) -> Variable:
         """The value of an expression as the focused lane, or a frame of the host, sees it."""
         if self._in_lane(frame_level):
             return self.lane.variable(await super().evaluate(expression, frame_level))
-        async with self._keeping_lane():
+        async with self.keeping_lane():
             return await super().evaluate(expression, frame_level)
 
     async def disassemble(self, frame_level: int, count: int) -> Sequence[Instruction]:
