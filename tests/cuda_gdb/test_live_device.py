@@ -622,6 +622,15 @@ async def test_choices_hold_for_another_engine(live) -> None:
     assert one.state.device.launches is LaunchStops.APPLICATION
 
 
+async def test_a_shared_gpu_is_warned_of(live, compiled, monkeypatch) -> None:
+    monkeypatch.setenv("CUDA_MPS_PIPE_DIRECTORY", "/tmp/mps")
+    one = await live("live-hang")
+    assert "share the GPU by MPS cannot be debugged" in "\n".join(one.notices())
+    without = LaunchTarget(compiled("steps"), environment={"CUDA_MPS_PIPE_DIRECTORY": None})
+    other = await live("live-hang", without)
+    assert "MPS" not in "\n".join(other.notices())
+
+
 async def test_provenance_is_the_engines(live) -> None:
     one = await live("live-oob")
     await one.go(StepKind.RUN)

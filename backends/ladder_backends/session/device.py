@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.facets.device_stops import ApiFailures, DeviceStops, LaunchStops
+from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.errors import CommandFailed, EngineError, LadderError
 from ladder_backends.model.events import (
     EngineExited,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.device_state import DeviceState
 
+_SHARED = "CUDA_MPS_PIPE_DIRECTORY"
 _NO_DEVICE = "this engine has no GPU to choose for"
 _LOGICAL = ("kernel", "block", "thread")
 
@@ -47,11 +50,22 @@ class SessionDevice:
         state.left, state.dumping = None, ""
         if facet is None:
             return
+        self._warn_of_sharing()
         with contextlib.suppress(EngineError):
             if state.launches is not facet.launches:
                 await facet.at_launch(state.launches)
             if state.failures is not facet.failures:
                 await facet.at_failure(state.failures)
+
+    def _warn_of_sharing(self) -> None:
+        """Programs that share a GPU through its multi-process service cannot be stopped in a kernel."""
+        given = self._session.target.environment if isinstance(self._session.target, LaunchTarget) else {}
+        if given.get(_SHARED, os.environ.get(_SHARED)):
+            self._session.notice(
+                f"{_SHARED} is set: kernels of programs that share the GPU by MPS cannot be debugged — take it out"
+                " of the program's environment",
+                "warning",
+            )
 
     def take(self, event: Event) -> None:
         """Note what an event makes of it."""
