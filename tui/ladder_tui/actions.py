@@ -414,6 +414,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("grid.go", ("enter",), "go", "Stand in the warp, block or kernel of the row", "Grid", "act", "grid"),
     Action("grid.hardware", ("h",), "hardware", "Show devices, SMs and their warps, or blocks and lanes again",
            "Grid", "hardware", "grid", needs=Need.SESSION, hinted=True),
+    Action("grid.details", ("i",), "details", "How the kernel was launched; what the lane's exception means",
+           "Grid", "details", "grid"),
     Action("grid.closer", ("plus", "greater_than_sign"), "closer", "Look closer at the map of blocks", "Grid",
            "zoom_map(1)", "grid"),
     Action("grid.farther", ("minus", "less_than_sign"), "farther", "Look at the map of blocks from farther away",

@@ -18,6 +18,7 @@ from ladder_backends.errors import CommandFailed
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import number_of, rows_of, text_of
+from ladder_backends.model.focus import Focus
 from ladder_backends.model.register import Register
 from ladder_backends.text import clean_line
 
@@ -61,7 +62,7 @@ class CudaRegisters(Registers):
         self,
         engine: Engine,
         standing: Standing,
-        given: Callable[[], int],
+        given: Callable[[Focus | None], int],
         in_lane: Callable[[int], bool],
     ) -> None:
         """Make it.
@@ -119,7 +120,7 @@ class CudaRegisters(Registers):
 
     async def _count(self) -> int | None:
         """Registers of each thread, or None where nobody tells."""
-        if told := self._given():
+        if told := self._given(self._standing.focus):
             return told
         if not self._standing.live:
             return None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         DeviceStops,
         Firewall,
         GpuDumps,
+        KernelLaunches,
         LaneRuns,
         Lanes,
         Libraries,
@@ -127,9 +128,9 @@ class Debugger(abc.ABC):
         missing_program: Which program an opened core needs and was not found, in few words, or an empty string.
         stopping_took: Seconds from the request to attach to a process until it stood; None without one.
         threads, values, registers, memory, code, signals, libraries, source_files, process, build, firewall,
-            python, device_stops, gpu_dumps, lane_runs, device_map, lanes: Facets; None where the engine or its
-            target has no such thing. Valid once opened; on an engine of a GPU some differ with where it stands, in
-            a lane or on the host.
+            python, device_stops, gpu_dumps, lane_runs, device_map, lanes, kernel_launches: Facets; None where the
+            engine or its target has no such thing. Valid once opened; on an engine of a GPU some differ with where
+            it stands, in a lane or on the host.
     """
 
     name: ClassVar[str]
@@ -162,6 +163,7 @@ class Debugger(abc.ABC):
     lane_runs: LaneRuns | None = None
     device_map: DeviceMap | None = None
     lanes: Lanes | None = None
+    kernel_launches: KernelLaunches | None = None
 
     @property
     def lane_left(self) -> Focus | None:

@@ -8,6 +8,7 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.events import EngineExited, Event, TargetExited, TargetStopped
 from ladder_backends.session.code_window import CodeWindow
 from ladder_backends.session.device_view import DeviceView
+from ladder_backends.session.kernel_reading import KernelReading
 from ladder_backends.session.libraries import LibraryList
 from ladder_backends.session.memory import MemoryReading
 from ladder_backends.session.registers import RegisterReading
@@ -34,10 +35,12 @@ class Machine:
         self.signals = SignalTable(session)
         self.libraries = LibraryList(session)
         self.device = DeviceView(session)
+        self.kernel = KernelReading(session)
 
     def take(self, event: Event) -> None:
         """Note what an event makes of what was read."""
         self.device.take(event)
+        self.kernel.take(event)
         if isinstance(event, TargetStopped):
             self.stop += 1
             self.memory.stopped()

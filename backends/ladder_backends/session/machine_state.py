@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ladder_backends.model.kernel_launch import KernelLaunch
     from ladder_backends.model.library import Library
     from ladder_backends.model.memory import MemoryLayout
     from ladder_backends.model.register import Register
@@ -95,6 +96,23 @@ class LibrariesState:
 
 
 @dataclass(slots=True)
+class KernelState:
+    """The launch of the focused lane's kernel.
+
+    Attributes:
+        launch: As of the last look, or None.
+        error_counter: Address of the instruction that raised the focused lane's exception, or an empty string.
+        of: The stop and lane that these are of.
+        note: Why there is nothing, or an empty string.
+    """
+
+    launch: KernelLaunch | None = None
+    error_counter: str = ""
+    of: tuple[object, ...] = ()
+    note: str = ""
+
+
+@dataclass(slots=True)
 class MachineState:
     """All of it."""
 
@@ -102,3 +120,4 @@ class MachineState:
     memory: MemoryState = field(default_factory=MemoryState)
     signals: SignalsState = field(default_factory=SignalsState)
     libraries: LibrariesState = field(default_factory=LibrariesState)
+    kernel: KernelState = field(default_factory=KernelState)

@@ -57,7 +57,7 @@ class MemoryReading:
 
     async def go(self, expression: str) -> int | None:
         """Show memory where an expression of the selected frame points; None, with a notice, where it cannot."""
-        session, state = self._session, self._state
+        session = self._session
         facet = session.debugger.memory
         if facet is None:
             session.notice("this engine does not read memory", "warning")

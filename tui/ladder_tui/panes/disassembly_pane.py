@@ -22,11 +22,13 @@ from ladder_tui.panes.code_rows import (
     mixed_lines,
     target_of,
 )
+from ladder_tui.panes.lane_counts import LaneCounts, lane_counts
 from ladder_tui.panes.pane import Pane
 from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import Cell, Row
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_state import DebugState
     from ladder_tui.theming import Palette
 
 _ASKED = 64
@@ -43,7 +45,7 @@ class DisassemblyPane(Pane):
     """
 
     CURSOR_LIT = False
-    INTEREST = Change.DISASSEMBLY | Change.FRAMES | Change.FOCUS | Change.RUN | Change.BREAKPOINTS
+    INTEREST = Change.DISASSEMBLY | Change.FRAMES | Change.FOCUS | Change.RUN | Change.BREAKPOINTS | Change.GRID
     BINDINGS: ClassVar = bindings_for("disassembly")
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
@@ -58,6 +60,10 @@ class DisassemblyPane(Pane):
         self._arrives = True
         self._stood: tuple[object, ...] = ()
         self._trail: list[int] = []
+        self._lanes = LaneCounts()
+        self._lanes_asked: tuple[object, ...] = ()
+        self._error = -1
+        self.reads_code = False
 
     # Following -------------------------------------------------------------------------------------------------
 
@@ -70,8 +76,9 @@ class DisassemblyPane(Pane):
             missing = counter and not debug.disassembly and counter != self._asked_for
             if missing and debug.capabilities & Capability.DISASSEMBLE:
                 self._asked_for = counter
-                self.work(session.load_disassembly(_ASKED))
+                self.work(self._load())
         self._breakpoints = breakpoint_addresses(debug.breakpoints) if debug is not None else {}
+        self._look_at_lanes(debug)
         stands = (debug.place_name, debug.since, self._counter) if debug is not None else ()
         if stands != self._stood:
             # Once the code is here; from then on the cursor is where one moves it.
@@ -82,6 +89,36 @@ class DisassemblyPane(Pane):
             self._arrives = False
             self._stand_at(current)
         self.update()
+
+    async def _load(self) -> None:
+        """Ask for code; a kernel's first takes its time."""
+        session = self.session
+        if session is None:
+            return
+        self.reads_code = True
+        self.update()
+        try:
+            await session.load_disassembly(_ASKED)
+        finally:
+            self.reads_code = False
+            self.update()
+
+    def _look_at_lanes(self, debug: DebugState | None) -> None:
+        """In a lane, ask where the others of its block stand, and which instruction raised an exception."""
+        session = self.session
+        focus = debug.focus if debug is not None else None
+        if debug is None or session is None or focus is None or "block" not in focus:
+            self._lanes, self._error = LaneCounts(), -1
+            return
+        if debug.run in (Run.STOPPED, Run.DUMP):
+            wanted = (debug.place_name, debug.since, focus)
+            if wanted != self._lanes_asked:
+                self._lanes_asked = wanted
+                self.work(session.machine.device.look_lines())
+                self.work(session.machine.kernel.look_error())
+        self._lanes = lane_counts(debug)
+        told = debug.machine.kernel.error_counter
+        self._error = int(told, 16) if told else -1
 
     def _lay_out(self, *, again: bool = False) -> None:
         debug = self.debug
@@ -150,18 +187,20 @@ class DisassemblyPane(Pane):
         outer = debug is not None and debug.selected_frame > 0
         style = "fault" if current and debug is not None and debug.fault_here and not outer else "current-line"
         place = f"{line.offset:+}" if line.function else f"{address:#x}" if address >= 0 else line.address
+        marker = ("▷ " if outer else "▶ ") if current else "✗ " if address == self._error else "  "
         cells = [
             breakpoint_mark(binding) if binding is not None else Cell(" "),
-            Cell(("▷ " if outer else "▶ ") if current else "  ", style),
+            Cell(marker, style if current else "fault"),
             Cell(f"{place:>6}  ", style if current else "gutter"),
         ]
-        if self._raw:
+        if self._raw and line.raw.strip("0 "):
             cells.append(Cell(f"{line.raw:<{_RAW_WIDTH}} ", "muted"))
         cells += code_cells(line.text)
         leads = target_of(line)
         if leads is not None and leads.address in self._by_address and not leads.stored:
             cells.append(Cell(" ↑" if leads.address < address else " ↓", "muted"))
-        return Row(tuple(cells), target=line, pinned=3)
+        end = self._lanes.words(address, raised=address == self._error)
+        return Row(tuple(cells), tuple(Cell(words, style) for words, style in end), target=line, pinned=3)
 
     def _source_row(self, line: SourceLine) -> Row:
         """A line of source; its file where it is of another one than the target stands in, as of inlined code."""
@@ -184,8 +223,10 @@ class DisassemblyPane(Pane):
         line = self._instruction_at(self.cursor)
         if line is None:
             return Title(self.pane_name, (), self.tab_cells())
-        name = line.function or line.address
-        return Title(self.pane_name, (Cell(name, "muted"),), self.tab_cells())
+        cells = [Cell(line.function or line.address, "muted")]
+        if self._lanes.places > 1:
+            cells.append(Cell(f"  lanes stand at {self._lanes.places} instructions", "warn"))
+        return Title(self.pane_name, tuple(cells), self.tab_cells())
 
     def empty_text(self) -> str:
         """Why there is none."""
@@ -195,6 +236,8 @@ class DisassemblyPane(Pane):
         if debug is not None and not debug.capabilities & Capability.DISASSEMBLE:
             return "this target has no machine code to show"
         counter = self._counter
+        if self.reads_code:
+            return "disassembling …"
         if counter and counter == self._asked_for:
             return f"no readable code at {counter}"
         return "no instructions yet"

@@ -477,3 +477,9 @@ class GridPane(Pane):
             source = self.ladder_app.workspace.show_pane("source")
             if isinstance(source, SourcePane):
                 source.look_at(Place(other.file, other.line))
+
+    def action_details(self) -> None:
+        """Show how the focused kernel was launched, and what the lane's exception means."""
+        from ladder_tui.screens.kernel_card import show_kernel
+
+        self.work(show_kernel(self))

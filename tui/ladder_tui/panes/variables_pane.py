@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.facets.values import CALLS, Form
 from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.lane_words import kernel_of, lane_words
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_backends.session.value_rows import WATCHED, Key, Sort, ValueRow
 from ladder_tui.actions import bindings_for, key_of
@@ -172,7 +173,12 @@ class VariablesPane(Pane):
             state = (Cell(f"of {debug.python.frame.function} · {debug.python.source}", "muted"),)
         elif debug is not None and debug.variables.frame_level:
             state = (Cell(f"of frame {debug.variables.frame_level}", "muted"),)
-        return Title(self.pane_name, state, self.tab_cells())
+        tabs = self.tab_cells()
+        if debug is not None and not state and not self.not_standing():
+            room = self.body_width - len(self.pane_name) - width_of(tabs) - 6
+            if words := lane_words(debug.focus, kernel_of(debug), room):
+                state = (Cell(words, "muted"),)
+        return Title(self.pane_name, state, tabs)
 
     def empty_text(self) -> str:
         """Why there are none."""

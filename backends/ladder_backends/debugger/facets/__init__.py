@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ladder_backends.debugger.facets.device_stops import ApiFailures, DeviceStops, LaunchStops
     from ladder_backends.debugger.facets.firewall import Firewall
     from ladder_backends.debugger.facets.gpu_dumps import GpuDumps
+    from ladder_backends.debugger.facets.kernel_launches import KernelLaunches
     from ladder_backends.debugger.facets.lane_runs import LaneRuns
     from ladder_backends.debugger.facets.lanes import Lanes
     from ladder_backends.debugger.facets.libraries import Libraries
@@ -37,6 +38,7 @@ else:
         device_stops="ApiFailures DeviceStops LaunchStops",
         firewall="Firewall",
         gpu_dumps="GpuDumps",
+        kernel_launches="KernelLaunches",
         lane_runs="LaneRuns",
         lanes="Lanes",
         libraries="Libraries",
@@ -58,6 +60,7 @@ __all__ = [
     "DeviceStops",
     "Firewall",
     "GpuDumps",
+    "KernelLaunches",
     "LaneRuns",
     "Lanes",
     "LaunchStops",

@@ -1,0 +1,68 @@
+"""Where the engine stands on a device, in words of any length: what the engine told, and what follows from it.
+
+Coordinates are the engine's own. The number of a thread in its grid is computed here, and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ladder_backends.model.focus import format_coordinate
+from ladder_backends.model.grid import linear, volume
+
+if TYPE_CHECKING:
+    from ladder_backends.model.focus import Focus
+    from ladder_backends.model.grid import Kernel
+    from ladder_backends.session.debug_state import DebugState
+
+
+def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
+    """As much as fits of `thread (240,0,0) of (256,1,1) block (3,0,0) of (4,1,1) · SM 126 warp 7 lane 16`.
+
+    Args:
+        focus: Where the engine stands.
+        kernel: The one it stands in, or None where that is not known.
+        room: Columns.
+    """
+    if focus is None:
+        return ""
+    block, thread = focus.dim3("block"), focus.dim3("thread")
+    if block is None or thread is None:
+        return ""
+    where = f"thread {format_coordinate(thread)} block {format_coordinate(block)}"
+    short = f"t {format_coordinate(thread)} b {format_coordinate(block)}"
+    whole, number = where, ""
+    if kernel is not None:
+        whole = (
+            f"thread {format_coordinate(thread)} of {format_coordinate(kernel.block_dim)}"
+            f" block {format_coordinate(block)} of {format_coordinate(kernel.grid_dim)}"
+        )
+        number = f" · number {global_number(focus, kernel):,} of the grid, computed"
+    cluster = focus.dim3("cluster")
+    clusters = f" cluster {format_coordinate(cluster)}" if cluster is not None else ""
+    told = [f"{name} {at}" for name in ("warp", "lane") if (at := focus.index(name)) is not None]
+    sm = focus.index("sm")
+    lane = " · " + " ".join(([f"SM {sm}"] if sm is not None else []) + told) if told else ""
+    lane_only = " · " + " ".join(told) if told else ""
+    choices = (
+        whole + clusters + lane + number,
+        whole + clusters + lane,
+        where + clusters + lane,
+        where + clusters + lane_only,
+        where + clusters,
+        short + clusters,
+        short,
+    )
+    return next((words for words in choices if len(words) <= room), "")
+
+
+def kernel_of(debug: DebugState) -> Kernel | None:
+    """The kernel that the focus is in, as far as the grid was asked for."""
+    number = debug.focus.index("kernel") if debug.focus is not None else None
+    return next((kernel for kernel in debug.grid.kernels if kernel.number == number), None)
+
+
+def global_number(focus: Focus, kernel: Kernel) -> int:
+    """The number of the focused thread in its grid, blocks one after the other, x fastest."""
+    block, thread = focus.dim3("block") or (0, 0, 0), focus.dim3("thread") or (0, 0, 0)
+    return linear(block, kernel.grid_dim) * volume(kernel.block_dim) + linear(thread, kernel.block_dim)
