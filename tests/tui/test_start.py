@@ -52,6 +52,8 @@ class LadderNote:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.double, name)
 
+    def notice(self, text: str, severity: str = "information") -> None: ...
+
     async def open_files(self, paths: tuple[Path, ...]) -> None:
         if any(not path.exists() for path in paths):
             raise LadderError("no such file", str(paths[0]), "")

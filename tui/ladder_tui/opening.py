@@ -116,7 +116,9 @@ def demo_opening(demo: Demo, *, record: Path | None = None, live: bool = False) 
         if not demo.shipped:
             remedy = f"ladder-tui demo {demo.name} --live runs it on a GPU"
             raise LadderError(f"the demo {demo.name} cannot be opened", "its case is not shipped", remedy)
-        return Opening(files=(demo.path,), record=record)
+        # What a recording of a live session answers is not to be seen from its first stop.
+        notes = (demo.shows,) if demo.live is not None and demo.live.rung == demo.rung == "cuda-gdb" else ()
+        return Opening(files=(demo.path,), record=record, notes=notes)
     from ladder_demos.compile import build_python_demo, compile_demo
 
     if demo.kind is DemoKind.PYTHON:
