@@ -163,3 +163,11 @@ def test_a_bare_number_typed_becomes_a_place() -> None:
         {"number": "1", "original-location": "-line 12", "file": "a.c", "fullname": "/x/a.c", "line": "12"}
     )
     assert table.bindings[0].intent.location == "/x/a.c:12"
+
+
+async def test_a_breakpoint_for_a_lane_waits_for_an_engine_that_sees_it(watched, compiled) -> None:
+    await watched.debugger.open(LaunchTarget(compiled("steps")))
+    kept = await watched.debugger.set_breakpoint(BreakpointIntent(1, "steps.c:9", block=(3, 0, 0)))
+    assert (kept.state, kept.number) == (BindingState.PENDING, "")
+    assert "lane of a GPU" in kept.why
+    assert [binding.intent.block for binding in watched.listed] == [(3, 0, 0)]

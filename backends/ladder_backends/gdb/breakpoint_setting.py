@@ -89,6 +89,8 @@ class BreakpointSetting:
     # -- each kind
 
     async def _set_code(self, intent: BreakpointIntent) -> BreakpointBinding:
+        if intent.block is not None or intent.lane is not None:
+            return self._table.keep(intent, "it is for a lane of a GPU, which this engine does not see")
         if intent.thread is not None and not await self._is_thread(intent.thread):
             return self._table.keep(intent, f"there is no thread {intent.thread} now")
         options = "-f"
