@@ -107,8 +107,7 @@ class Jumps:
         if offer is None:
             return outcome
         if way is None and self.live.runs_unasked:
-            self._ladder.notice(f"{outcome.reason}: {offer.note}")
-            return await self._live_to(finding, asked, side)
+            return await self._live_to(finding, asked, side, why=outcome.reason)
         return self._offered(outcome, offer)
 
     async def live_to(self, wish: LiveWish, *, anew: bool = False) -> JumpOutcome:
@@ -118,8 +117,10 @@ class Jumps:
         self.history.note(outcome, None)
         return outcome
 
-    async def _live_to(self, finding: Finding, asked: Focus, side: int, *, anew: bool = False) -> JumpOutcome:
-        self._ladder.notice(self.live.price())
+    async def _live_to(
+        self, finding: Finding, asked: Focus, side: int, *, anew: bool = False, why: str = ""
+    ) -> JumpOutcome:
+        self._ladder.notice(f"{why}: {self.live.price()}" if why else self.live.price())
         outcome = await self.live.to_finding(finding, asked, side, anew=anew)
         self.history.note(outcome, finding, side)
         return outcome
