@@ -9,6 +9,7 @@ import pytest
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.grid import BlockRange, Device, Kernel, Sm
+from ladder_backends.session import until_resident
 from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.grid_state import HardwareState
 from ladder_backends.session.state import Change, Grid, Run
@@ -289,3 +290,29 @@ async def test_rows_stay_where_they_are_when_the_cursor_enters_the_map(
         assert any("–(499" in line or "of 2,000 resident" in line for line in lines(app))
         # Of two rows with the same lanes the last one is the map's.
         assert [y for y, line in enumerate(lines(app)) if "7 ········■■■■■■■■◆" in line][-1] >= before[1]
+
+
+async def test_a_refusal_is_in_sight_in_a_small_view(
+    big: Any, make_app: Callable[..., LadderApp], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[Focus] = []
+
+    async def wait(session: Any, asked: Focus) -> bool:
+        waited.append(asked)
+        return True
+
+    monkeypatch.setattr(until_resident, "run_until_resident", wait)
+    session = big.sessions["cuda-gdb"]
+    app = make_app(big)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        session.state.asked = Focus.of(kernel=0, block=(200, 500, 0))
+        session.state.reason = "block (200,500,0) is not on the device now: it has ended or not begun"
+        session.tell(Change.FOCUS)
+        await settle(pilot)
+        assert any("asked for block (200,500,0)" in line for line in lines(app))
+        x, y = place(app, "→ run until block")
+        await pilot.click(offset=(x + 3, y))
+        await pilot.press("U")
+        await settle(pilot)
+        assert waited == [session.state.asked] * 2

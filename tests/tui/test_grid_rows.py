@@ -303,4 +303,6 @@ def test_odd_states_make_rows_too() -> None:
 def test_ranges_are_short() -> None:
     assert ranges_words([]) == ""
     assert ranges_words([8, 9, 10, 31]) == "8–10, 31"
-    assert ranges_words(list(range(0, 32, 2))).endswith("…")
+    assert ranges_words([0, 2, 4]) == "0, 2, 4"
+    assert ranges_words(list(range(1, 32, 2))) == "1–31 step 2"
+    assert ranges_words([0, 2, 4, 6, 9, 11, 20, 22]).endswith("…")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -122,7 +123,10 @@ def lane_cells(warp: Warp, counters: Counters, focus: int | None, cursor: int | 
 
 
 def ranges_words(numbers: Sequence[int]) -> str:
-    """`8–31`, `0, 2, 4–7`; long lists end in `…`."""
+    """`8–31`, `0, 2, 4–7`, `1–31 step 2`; other long lists end in `…`."""
+    steps = {after - before for before, after in itertools.pairwise(numbers)}
+    if len(numbers) > 3 and len(steps) == 1 and 1 not in steps:
+        return f"{numbers[0]}–{numbers[-1]} step {steps.pop()}"
     pieces: list[str] = []
     start = previous = None
     for number in [*numbers, None]:

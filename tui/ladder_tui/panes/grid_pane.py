@@ -72,6 +72,7 @@ class GridPane(Pane):
         self._placed_of: tuple[object, ...] = ()
         self._turn = 0
         self._asked_for: tuple[object, ...] = ()
+        self._refusal: tuple[object, str] | None = None
         self._hardware: HardwareWalk | None = None
         self._machine = HardwareRows()
         self._machine_for: tuple[object, ...] = ()
@@ -218,6 +219,12 @@ class GridPane(Pane):
             self._follow()
         self._ask()
         self._stay()
+        refusal = (debug.asked, debug.reason) if debug is not None and debug.reason else None
+        if refusal != self._refusal:
+            self._refusal = refusal
+            if refusal is not None:
+                # Why, and where else to go, stands above the map.
+                self.top, self._follow_cursor = 0, False
         self.update()
 
     def _ask(self) -> None:
