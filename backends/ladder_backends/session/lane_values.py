@@ -179,7 +179,7 @@ class SessionLaneValues:
             if state.values and not state.old:
                 state.reason = why
             else:
-                state.failed = why
+                state.failed, state.old = why, False
                 state.show(UnitLayout(state.span))
         self._changed()
 
