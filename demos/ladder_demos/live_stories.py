@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +107,17 @@ class LiveStory:
         await self.stopped()
         if self.state.run is Run.STOPPED:
             await self.look()
+
+    async def said(self, words: bytes) -> None:
+        """Wait until the program has written this, or for as long as it may take to stop."""
+        changed = asyncio.Event()
+        leave = self.session.subscribe(lambda _: changed.set())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_WITHIN):
+                while words not in b"".join(self.state.program):
+                    await changed.wait()
+                    changed.clear()
+        leave()
 
     async def look(self) -> None:
         """Ask what panes ask of a stop beside what every stop asks."""
@@ -263,7 +275,7 @@ async def fault(story: LiveStory) -> None:
 async def hang(story: LiveStory) -> None:
     """A kernel that never ends: interrupted, stepped, interrupted again, killed."""
     await story.begin()
-    await asyncio.sleep(SPINS)
+    await story.said(b"launched")
     await story.spin()
     story.in_kernel()
     await story.visit([lane((block, 0, 0), (thread, 0, 0)) for block in (0, 1) for thread in (0, 31, 32, 63)])
