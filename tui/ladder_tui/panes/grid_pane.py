@@ -17,12 +17,12 @@ from ladder_backends.session.device_view import with_places
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
-from ladder_tui.panes.grid_blocks import BlockCell, Spans
+from ladder_tui.panes.block_walk import BlockWalk
+from ladder_tui.panes.grid_blocks import BlockCell, Layout, Spans
 from ladder_tui.panes.grid_hardware import HardwareRows, hardware_rows
 from ladder_tui.panes.grid_rows import (
     AlternativeTarget,
     BlocksTarget,
-    BlockView,
     GridRows,
     KernelTarget,
     RangeTarget,
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
     from ladder_backends.session.debug_state import DebugState
     from ladder_tui.theming import Palette
 
-_MOST_LINES = 8
-"""Lines that the whole grid takes at most."""
-
 
 class GridPane(Pane):
     """A map one can walk on: arrow keys move over lanes and blocks, Enter or a click goes there."""
@@ -60,8 +57,7 @@ class GridPane(Pane):
         super().__init__(ladder, palette=palette, id=id)
         self._warp: int | None = None
         self._lane = 0
-        self._block = 0
-        self._zoom = self._top_line = 0
+        self._blocks = BlockWalk()
         self._stood: Focus | None = None
         self._base = self._walked = GridRows()
         self._base_for: tuple[object, ...] = ()
@@ -104,27 +100,27 @@ class GridPane(Pane):
         if debug is None:
             return GridRows()
         kernel = focused_kernel(debug)
-        base = (self._turn, id(debug), self.body_width, self.body_height, self._zoom, self._top_line)
+        base = (self._turn, id(debug), self.body_width, self.body_height, self._blocks.zoom, self._blocks.top)
         if base != self._base_for:
             self._base = grid_rows(
                 debug,
                 width=self.body_width,
-                view=self._view(None),
+                view=self._blocks.view(self.body_height, None),
                 spans=self._held(debug, kernel),
                 warps=self._warps(debug, kernel),
             )
             self._base_for = base
         if not self.has_focus:
             return self._base
-        walk = (*base, self.cursor, self._lane, self._block)
+        walk = (*base, self.cursor, self._lane, self._blocks.block)
         if walk != self._walked_for:
             target = self._base.rows[self.cursor].target if self.cursor < len(self._base.rows) else None
             layout = self._base.layout
-            on_map = isinstance(target, BlocksTarget) and layout is not None
+            on_map = isinstance(target, BlocksTarget)
             self._walked = grid_rows(
                 debug,
                 width=self.body_width,
-                view=self._view(layout.cell_of(self._block) if on_map and layout is not None else None),
+                view=self._blocks.view(self.body_height, layout if on_map else None),
                 spans=self._held(debug, kernel),
                 warps=self._warps(debug, kernel),
                 cursor_warp=target.warp if isinstance(target, WarpTarget) else None,
@@ -132,12 +128,6 @@ class GridPane(Pane):
             )
             self._walked_for = walk
         return self._walked
-
-    def _view(self, cursor: int | None) -> BlockView:
-        height = max(1, self.body_height)
-        whole = max(1, min(_MOST_LINES, height // 4))
-        # Looked at closely, the map takes half of the room and is scrolled in it.
-        return BlockView(self._zoom, self._top_line, max(whole, height // 2), whole, cursor)
 
     def _held(self, debug: DebugState, kernel: Kernel | None) -> Spans | None:
         if kernel is None:
@@ -254,16 +244,10 @@ class GridPane(Pane):
             self._follow_cursor = True
         kernel = focused_kernel(debug)
         if kernel is not None and where.block is not None and all(kernel.grid_dim):
-            self._block = linear(where.block, kernel.grid_dim)
-            self._show_block()
-
-    def _show_block(self) -> None:
-        """Scroll the window of the map to the block under the cursor."""
-        built = self._map()
-        if built.layout is not None:
-            line, shown = built.layout.line_of(self._block), max(1, built.shown)
-            if not self._top_line <= line < self._top_line + shown:
-                self._top_line = max(0, min(line - shown // 2, built.layout.lines - shown))
+            self._blocks.block = linear(where.block, kernel.grid_dim)
+            built = self._map()
+            if built.layout is not None:
+                self._blocks.show(built.layout, built.shown)
 
     def _stay(self) -> None:
         """Keep the cursor on its warp, on whatever row that is by now."""
@@ -298,76 +282,49 @@ class GridPane(Pane):
             self._hardware.sideways(step, target)
         elif isinstance(target, WarpTarget):
             self._lane = min(max(self._lane + step, 0), LANES - 1)
-        elif isinstance(target, BlocksTarget):
-            self._move_block(step, 0)
+        elif isinstance(target, BlocksTarget) and (layout := self._map().layout) is not None:
+            self._blocks.sideways(layout, step)
+            self._to_block_row()
         self.update()
 
     def action_move(self, rows: int) -> None:
         """Move by rows; inside the map of blocks by its lines, which scroll in their window."""
-        target = self.row(self.cursor).target if self.row_count else None
-        if self._hardware is None and isinstance(target, BlocksTarget) and self._move_block(0, rows):
-            self.update()
+        layout = self._map_under_cursor()
+        if layout is not None and self._blocks.by_lines(layout, rows):
+            self._to_block_row()
             return
         super().action_move(rows)
-        if self._hardware is None:
-            self._enter_map()
-
-    def _enter_map(self) -> None:
-        """Coming to a line of the map from outside, the cursor stands on a block of that line."""
-        target = self.row(self.cursor).target if self.row_count else None
-        layout = self._map().layout
-        if isinstance(target, BlocksTarget) and layout is not None and layout.line_of(self._block) != target.line:
-            self._block = layout.span(target.line)[0]
-            self.update()
+        layout = self._map_under_cursor()
+        if layout is not None:
+            # Coming to a line of the map from outside, the cursor stands on a block of that line.
+            target = self.row(self.cursor).target
+            if isinstance(target, BlocksTarget) and self._blocks.line(layout) != target.line:
+                self._blocks.block = layout.span(target.line)[0]
+                self.update()
 
     def action_edge(self, which: str) -> None:
         """Go to the first or the last row; in a map that is scrolled, to its first or last block first."""
-        built = self._map()
-        layout = built.layout
-        target = self.row(self.cursor).target if self.row_count else None
-        if self._hardware is None and layout is not None and isinstance(target, BlocksTarget):
-            edge = 0 if which == "first" else layout.total - 1
-            if built.shown < layout.lines and layout.cell_of(self._block) != layout.cell_of(edge):
-                self._block = edge
-                self._to_block_row()
-                return
+        layout = self._map_under_cursor()
+        if layout is not None and self._blocks.to_edge(layout, self._map().shown, last=which == "last"):
+            self._to_block_row()
+            return
         if self._hardware is None and which == "first":
-            self._block = self._top_line = 0
+            self._blocks.block = self._blocks.top = 0
         super().action_edge(which)
 
-    def _move_block(self, cells: int, lines: int) -> bool:
-        """Move over the map; False where that leads out of it."""
-        layout = self._map().layout
-        if layout is None:
-            return False
-        first = layout.cell_of(self._block)
-        if cells:
-            last = layout.cell_of(layout.total - 1)
-            self._block = max(0, min(layout.cell_of(max(0, first + cells * layout.size)), last))
-            if cells > 0 and self._block == first != last:
-                # The last cell of a line is shorter.
-                line = layout.line_of(first)
-                self._block = layout.span(line + 1)[0] if line + 1 < layout.lines else first
-        else:
-            line = layout.line_of(first)
-            aim = line + lines
-            if abs(lines) > 1 and layout.lines > 1:
-                aim = max(0, min(aim, layout.lines - 1))
-            if not 0 <= aim < layout.lines or aim == line:
-                return False
-            begin, end = layout.span(aim)
-            column = first - layout.span(line)[0]
-            self._block = min(begin + column, layout.cell_of(end - 1))
-        self._to_block_row()
-        return True
+    def _map_under_cursor(self) -> Layout | None:
+        """The map of blocks, where the cursor is on it."""
+        if self._hardware is not None or not self.row_count:
+            return None
+        return self._map().layout if isinstance(self.row(self.cursor).target, BlocksTarget) else None
 
     def _to_block_row(self) -> None:
-        self._show_block()
         built = self._map()
         if built.layout is not None:
-            self.move_cursor(built.map_row + built.layout.line_of(self._block) - self._top_line)
+            self._blocks.show(built.layout, built.shown)
+            self.move_cursor(self._map().map_row + self._blocks.line(built.layout) - self._blocks.top)
 
-    def action_zoom_map(self, levels: int) -> None:
+    def action_zoom_map(self, closer: int) -> None:
         """Look closer at the map of blocks, or from farther away."""
         if self._hardware is not None:
             self.ladder_app.say("the map of SMs has one size")
@@ -376,8 +333,7 @@ class GridPane(Pane):
         if built.layout is None or len(built.levels) < 2:
             self.ladder_app.say("each cell is one block already" if built.layout else "there is no map of blocks")
             return
-        self._zoom = max(0, min(min(self._zoom, len(built.levels) - 1) + levels, len(built.levels) - 1))
-        self._top_line = 0
+        self._blocks.zoomed(built.levels, closer)
         self._to_block_row()
 
     # The hardware ----------------------------------------------------------------------------------------------
@@ -437,12 +393,12 @@ class GridPane(Pane):
                 self.go(Focus.of(kernel=number, block=where.block, thread=thread))
             case BlocksTarget(cells=cells) if cells and hit.column is None:
                 layout = self._map().layout
-                at = layout.cell_of(self._block) if layout is not None else 0
+                at = self._blocks.cell(layout) if layout is not None else 0
                 self.go(
                     Focus.of(kernel=number, block=next((c.block for c in cells if c.first == at), cells[0].block))
                 )
             case BlockCell(first=first, block=block):
-                self._block = first
+                self._blocks.block = first
                 self.go(Focus.of(kernel=number, block=block))
             case RangeTarget(block=block):
                 self.go(Focus.of(kernel=number, block=block))
