@@ -384,6 +384,9 @@ async def test_an_exception_shows_where_it_was_raised(live) -> None:
     assert one.state.place.line == 8
     assert one.state.place.fullname.endswith("/misaligned.cu")
     assert one.state.frames.frames[0].place.line == 9
+    one.session.look_again()
+    await one.session.at_rest()
+    assert one.state.place.line == 8
 
 
 async def test_an_exception_whose_record_does_not_tell_where(live) -> None:

@@ -100,9 +100,7 @@ class DebugSession(BreakpointActs):
         rows = self._follower.rows
         rows.frames, rows.variables, rows.instructions = max(1, frames), max(1, variables), max(0, instructions)
         self.python.show(python)
-        hidden, rows.grid = not rows.grid, grid
-        if hidden and grid and self.state.focus is not None and "block" in self.state.focus:
-            self._follower.look_for_grid()
+        self._follower.show_grid(grid)
 
     def look_at_stops(self, looks: bool) -> None:
         """Ask for what is to be seen at stops; or only note where it stands, as on the way to a place."""

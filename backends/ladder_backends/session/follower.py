@@ -28,7 +28,7 @@ from ladder_backends.model.events import (
     TargetStopped,
 )
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.frame import Frame, FrameWindow
+from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
 from ladder_backends.session.faulting import level_with_source
@@ -37,6 +37,7 @@ from ladder_backends.session.output import OutputLog
 from ladder_backends.session.own_frames import is_library
 from ladder_backends.session.state import Change, DebugState, Grid, Notice, Run
 from ladder_backends.session.value_changes import ValueChanges
+from ladder_backends.session.why_none import status_words, why_no_variables
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
@@ -55,10 +56,6 @@ _STEPPED = frozenset({"end-stepping-range", "function-finished"})
 """Reasons of stops that come fast and stand where they were expected to."""
 
 _ENDED_BY_OTHERS = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP, -signal.SIGINT})
-
-_NO_LOCALS = "no arguments or locals"
-_NO_SYMBOLS = "no debug information here: build it with -g to see variables"
-_NO_PROGRAM = "no variables without the program: name it after the core"
 
 _STOPPED_CHANGE = Change.RUN | Change.FOCUS | Change.FRAMES | Change.VARIABLES | Change.SOURCE | Change.DISASSEMBLY
 
@@ -94,6 +91,7 @@ class Follower:
         self._level = 0
         self._unseen: TargetStopped | None = None
         self._returned: Variable | None = None
+        self._origin: Place | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._shown_at = 0.0
 
@@ -265,7 +263,7 @@ class Follower:
             # A status of zero is that of an engine that was told to go, as by `quit` on its command line.
             state.run_detail = f"{name} has ended"
         else:
-            state.run_detail = f"{name} died{_status_words(event.status)}"
+            state.run_detail = f"{name} died{status_words(event.status)}"
             # What another process has ended did not have the time to say why.
             words = event.last_words.strip().splitlines() if event.status not in _ENDED_BY_OTHERS else []
             said = f"; its last words: {words[-1]}" if words else ""
@@ -323,9 +321,11 @@ class Follower:
 
     # -- questions
 
-    def look_for_grid(self) -> None:
-        """Somebody looks at the grid now: it was not asked for at the last stop."""
-        if self._state.run is Run.STOPPED and not self.running and self._asking is None:
+    def show_grid(self, seen: bool) -> None:
+        """Somebody looks at the grid now, or no longer; what was not asked for at the last stop is asked for."""
+        hidden, self.rows.grid = not self.rows.grid, seen
+        stands = self._state.run is Run.STOPPED and not self.running and self._asking is None
+        if hidden and seen and stands and self._state.focus is not None and "block" in self._state.focus:
             self.look_again(self._state.selected_frame)
 
     def look_again(self, level: int = 0) -> None:
@@ -400,6 +400,9 @@ class Follower:
             state.selected_frame = level
             frame = frame_at(frames, level)
             state.place = frame.place if frame is not None else None
+            if self._origin is not None and not level and state.focus == state.stopped_in:
+                # Still where the fault came, and shown from another side.
+                state.place = self._origin
             variables = answer(answers.variables, VariableWindow(frame_level=level, note="reading …"))
             state.variables = self.mark(variables, frame)
             self._show_rest(answers)
@@ -440,16 +443,11 @@ class Follower:
     def mark(self, window: VariableWindow, frame: Frame | None) -> VariableWindow:
         """Variables of a frame with those marked that differ from the previous stop in its function."""
         if not window.variables and not window.note and frame is not None:
-            window = replace(window, note=self._why_no_variables(frame))
+            window = replace(window, note=why_no_variables(frame, self.debugger.missing_program))
         marked = self._values.mark(window, frame.function if frame is not None else "", self._stop)
         if self._returned is not None and not window.frame_level:
             return replace(marked, variables=(self._returned, *marked.variables))
         return marked
-
-    def _why_no_variables(self, frame: Frame) -> str:
-        if frame.place is not None:
-            return _NO_LOCALS
-        return _NO_PROGRAM if frame.function == "??" and self.debugger.missing_program else _NO_SYMBOLS
 
     def _show(self, event: TargetStopped, frames: FrameWindow, variables: VariableWindow, level: int = 0) -> None:
         state = self._state
@@ -458,6 +456,7 @@ class Follower:
         state.focus = state.stopped_in = event.focus
         state.selected_frame = level
         state.frames = FrameWindow((event.frame,)) if event.frame is not None else FrameWindow()
+        self._origin = event.origin
         state.place = event.origin or (event.frame.place if event.frame is not None else None)
         self._show_frames(frames)
         state.variables = self.mark(variables, frame_at(state.frames, level))
@@ -492,9 +491,3 @@ class Follower:
         state.place, state.selected_frame = None, 0
         if state.run is not Run.RUNNING:
             state.focus, state.grid = None, Grid()
-
-
-def _status_words(status: int | None) -> str:
-    if status is None:
-        return ""
-    return f" (signal {-status})" if status < 0 else f" (status {status})"
