@@ -80,17 +80,17 @@ def ways(ladder: Ladder, goal: Goal) -> tuple[Alternative, ...]:
     if finding is not None:
         found += _other_sides(finding, goal.side)
         if finding.kind is FindingKind.RACE_ANALYSIS:
-            note = "racecheck names both lanes of each hazard then"
+            note = "names both lanes of each hazard"
             found.append(Alternative("run again with the hazard report", act=Act.HAZARDS, note=note))
         if not why_not and finding.kernel and finding.src_file and finding.line is not None:
             line = f"{file_name(finding.src_file)}:{finding.line}"
             found.append(
                 Alternative(
-                    f"stop at {line} under cuda-gdb",
+                    f"stop at {line}",
                     file=finding.src_file,
                     line=finding.line,
                     act=Act.BREAK_LANES,
-                    note="in whatever lane comes first",
+                    note="under cuda-gdb, in any lane",
                 )
             )
         found += alternatives_of_finding(finding)
@@ -100,11 +100,11 @@ def ways(ladder: Ladder, goal: Goal) -> tuple[Alternative, ...]:
             rung = "cuda-gdb" if not why_not else host_rung().name
             found.append(
                 Alternative(
-                    f"stop at the host's {line} under {rung}",
+                    f"stop at the host's {line}",
                     file=host.file,
                     line=host.line,
                     act=Act.BREAK_HOST,
-                    note="runs the program",
+                    note=f"under {rung}",
                 )
             )
     elif debug is not None and debug.asked == asked:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.ladder import Ladder
 
-_SMALL = "~0.7 s for a small program"
+_SMALL = "~0.7 s if it is small"
 
 
 class LiveJumps:
@@ -88,12 +88,12 @@ class LiveJumps:
         return ""
 
     def price(self) -> str:
-        """What a live jump costs: `runs vector_add_oob again under cuda-gdb, 0.8 s last time`."""
+        """What a live jump costs: `runs vector_add_oob again, 0.8 s last time`."""
         target = self.target
         name = clean_line(target.program.name) if target is not None else "the program"
         took = self._took.get(target.program) if target is not None else None
         again = f"{took:.1f} s last time" if took is not None else _SMALL
-        return f"runs {name} again under cuda-gdb, {again}"
+        return f"runs {name} again, {again}"
 
     def offer(self, words: str = "") -> Alternative | None:
         """The live jump as an alternative; None where it is not possible."""

@@ -112,7 +112,7 @@ class JumpCommands(Screen[None]):
         acts = [each for each in outcome.alternatives if each.act is not Act.GO]
         if acts:
             offered = ", ".join(each.label for each in acts[:3])
-            home.ladder_app.say(f"{outcome.reason} — {key_of('jump.ways')}: {offered}", "warning")
+            home.ladder.notice(f"{outcome.reason} — {key_of('jump.ways')}: {offered}", "warning")
 
     def _go_live(self, goal: Goal, *, anew: bool) -> None:
         home = cast("Workspace", self)
