@@ -171,6 +171,14 @@ async def test_a_finding_of_another_kernel(opened: Open) -> None:
     assert await debugger.focus() == before
 
 
+async def test_a_finding_whose_stack_ends_in_what_asserts_names_no_kernel(opened: Open) -> None:
+    debugger = await opened("vector-add")
+    found = finding(kernel="__assertfail")
+    outcome = await jump(debugger, asked_by(found), finding=found)
+    assert outcome.reached is not None, outcome.reason
+    assert outcome.reason == ""
+
+
 async def test_a_finding_without_a_lane(opened: Open) -> None:
     found = finding(
         None, kind=FindingKind.RACE_ANALYSIS, why="an analysis names no lane; use --racecheck-report hazard"

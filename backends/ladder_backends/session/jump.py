@@ -142,7 +142,8 @@ def _candidates(kernels: Sequence[Kernel], asked: Focus, finding: Finding | None
     if "kernel" in asked:
         named = [kernel for kernel in kernels if kernel.number == asked.index("kernel")]
         return named, "" if named else f"the dump holds no kernel {asked['kernel']}"
-    if finding is None or not finding.kernel:
+    # `__assertfail` is of CUDA's library: the report's stack did not reach the kernel that called it.
+    if finding is None or not finding.kernel or base_name(finding.kernel).startswith("__"):
         return kernels, ""
     named = [kernel for kernel in kernels if same_kernel(kernel.name, finding.kernel)]
     if named:
