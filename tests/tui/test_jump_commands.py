@@ -71,6 +71,8 @@ async def test_the_ways_to_a_finding(ladder: Any, show: Show, cuda_gdb: Path, sh
         await view.press("enter")
         await settled(view)
         ladder.active.state.jump_seconds = 0.02
+        ladder.active.tell(Change.RUN | Change.FOCUS)
+        await settled(view)
         await view.press("j")
         shots.text(view.app, f"jump-ways-{size[0]}")
         await view.press("l")
