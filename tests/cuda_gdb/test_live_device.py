@@ -416,13 +416,12 @@ async def test_an_assertion_shows_the_frame_with_source(live) -> None:
     await one.go(StepKind.RUN)
     assert one.state.run_detail == "Warp Assert"
     assert (one.state.selected_frame, one.state.place.line) == (1, 9)
-    # Whatever was asked about the host, the engine is in that frame behind it.
-    about_host = [at for at, each in enumerate(one.engine.sent) if "--thread" in each and "-stack-list" in each]
-    chosen = one.engine.sent.index("-stack-select-frame 1")
-    variables = max(at for at, each in enumerate(one.engine.sent) if each.startswith("-stack-list-variables"))
-    for at in (each for each in about_host if chosen < each < variables):
-        assert one.engine.sent[at + 1] == "-stack-select-frame 1"
-    assert about_host
+    # Whatever is asked about the host, the engine is in that frame behind it.
+    asked = len(one.engine.sent)
+    await one.debugger.frames(0, 10)
+    sent = one.engine.sent[asked:]
+    about_host = next(at for at, each in enumerate(sent) if "--thread" in each)
+    assert sent[about_host + 1] == "-stack-select-frame 1"
     assert b"Assertion `row >= 0" in b"".join(one.state.program)
     await one.go(StepKind.CONTINUE)
     assert one.state.run_detail == "exited normally"
@@ -619,6 +618,11 @@ async def test_choices_hold_for_another_engine(live) -> None:
     one = await live("live-hang")
     await one.session.device.choose_launches(LaunchStops.APPLICATION)
     other = StandIn("live-hang")
+    # Some setting is told of while it starts.
+    other.answer("-file-exec-and-symbols", "^done")
+    starting = '=cmd-param-changed,param="print elements",value="200"'
+    for command in ("-gdb-set print elements 200", "-gdb-set cuda api_failures ignore", "-break-list"):
+        other.answer(command, starting, "^done")
     one.session._replacement = lambda: CudaGdbDebugger(other)
     await one.session.restart()
     assert "-gdb-set cuda break_on_launch application" in other.sent
