@@ -35,7 +35,8 @@ def row_cells(
         else:
             look = shading.glyph(value)
         if base + column == focus:
-            look = (_FOCUS, "focus")
+            # What is out of the ordinary is not hidden by where one stands.
+            look = (look[0] if look[1] in ("warn", "fault") else _FOCUS, "focus")
         if column == cursor:
             look = (look[0], "lane-focus")
         looks.append((look[0], "muted") if state.old and look[1].startswith("heat") else look)

@@ -69,17 +69,16 @@ class LanesPane(Pane):
         return rows.row(index, self._column if index == self.cursor and self.has_focus else None)
 
     def title(self) -> Title:
-        """`Lanes  i  24 lanes · warp · 12 ms`, then the value under the cursor."""
+        """`Lanes i · warp  lane 16 = 1008  (240,0,0)  24 lanes · 12 ms`."""
         state, rows = self._state, self._rows()
         if state is None or rows is None:
             return super().title()
-        cells = [Cell(state.expression, "function")]
+        cells = [Cell(state.expression, "function"), Cell(f" · {state.span}", "muted")]
         row = rows.map_row(self.cursor)
         if row is not None and self.has_focus:
             place = row * state.layout.width + self._column
-            unit = state.layout.unit_at(place)
             cells += [Cell("  "), *rows.value_cells(place)]
-            cells.append(Cell(f"  {unit_words(unit)}" if unit is not None else "", "muted"))
+            cells.append(Cell(f"  {unit_words(state.layout, place)}", "muted"))
         if state.layout.rows and state.provenance is Provenance.RECORDING:
             cells.append(Cell("  recording", "recording"))
         cells.append(Cell(f"  {title_words(state)}", "muted"))

@@ -6,12 +6,13 @@ import textwrap
 from typing import NamedTuple
 
 from ladder_backends.model.focus import Focus, format_coordinate
+from ladder_backends.model.unit_values import UnitLayout
 from ladder_backends.session.lane_values_state import LaneValuesState
 from ladder_backends.session.unit_words import counted, units_words
 from ladder_tui.actions import key_of
 from ladder_tui.lane_shading import ABSENT, ERROR, LEVELS, UNKNOWN, Shading
 from ladder_tui.panes.lane_glyphs import row_cells
-from ladder_tui.widgets.row import Cell, Row, cut
+from ladder_tui.widgets.row import Cell, Row, cut, width_of
 
 _MOST_CLASSES = 256
 _SHOWN_VALUE = 40
@@ -72,8 +73,9 @@ class LaneRows:
             return self.tail[number - len(self._labels)]
         cells = row_cells(self._state, self.shading, number, self.focus, cursor)
         end: tuple[Cell, ...] = ()
-        if cursor is not None and self._width >= self.label + self._state.layout.width + 16:
-            end = tuple(self.value_cells(number * self._state.layout.width + cursor))
+        if cursor is not None:
+            told = tuple(self.value_cells(number * self._state.layout.width + cursor))
+            end = told if self.label + self._state.layout.width + width_of(told) < self._width else ()
         return Row((Cell(f"{self._labels[number]:>{self.label - 1}} ", "number"), *cells), end, UnitTarget(number))
 
     def map_row(self, index: int) -> int | None:
@@ -120,6 +122,8 @@ class LaneRows:
 
     def _partial(self) -> list[str]:
         state = self._state
+        if not state.layout.rows:
+            return ["asking …"]
         words = state.answered_words()
         if not state.running and not state.old and len(state.values) < state.layout.total:
             words += f" — {key_of('lanes.more')} goes on"
@@ -196,17 +200,22 @@ def _short(group: str) -> str:
 
 
 def title_words(state: LaneValuesState) -> str:
-    """`24 lanes of this warp · 12 ms`; while they are asked for, how many have answered."""
+    """`24 lanes · 12 ms`; while they are asked, how many have answered."""
     if not state.layout.rows:
-        return state.span
+        return ""
     total = counted(len(state.values), state.layout.unit)
     if len(state.values) < state.layout.total:
         total = f"{len(state.values):,} of {counted(state.layout.total, state.layout.unit)}"
-    span = f" · {state.span}"
     took = f" · {state.seconds * 1000:.0f} ms" if state.seconds and not state.running else ""
-    return f"{total}{span}{took}"
+    return f"{total}{took}"
 
 
-def unit_words(unit: Focus) -> str:
-    """`(3,0,0) (240,0,0)`: where a unit is, in its own coordinates."""
-    return " ".join(format_coordinate(value) for name, value in unit.items() if name != "kernel")
+def unit_words(layout: UnitLayout, place: int) -> str:
+    """`(240,0,0)`: where a unit is, by the coordinates that tell it from the others; empty where there is none."""
+    unit = layout.unit_at(place)
+    if unit is None:
+        return ""
+    first, last = layout.rows[0].units, layout.rows[-1].units
+    ends = [one for one in (*first, *last) if one is not None]
+    told = [name for name in unit if ends[0].get(name) != ends[-1].get(name)] or list(unit)
+    return " ".join(format_coordinate(unit[name]) for name in told)

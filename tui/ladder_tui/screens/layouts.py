@@ -63,12 +63,12 @@ _MACHINE = ("signals", "libraries", "environment")
 HOST: dict[str, Part] = {
     "tiny": Slot(
         ("source", "stack", "variables", "console", "program", "breakpoints", "threads", "disassembly", "registers",
-         "memory", "output", *_MACHINE, "findings", "grid")
+         "memory", "output", *_MACHINE, "findings", "grid", "lanes")
     ),
     "compact": _rows(
         Slot(("source", "disassembly", "memory"), share=10),
         _columns(Slot(("stack", "threads", "breakpoints")), Slot(("variables", "registers")), share=6),
-        Slot(("console", "program", "output", *_MACHINE, "findings", "grid"), share=4),
+        Slot(("console", "program", "output", *_MACHINE, "findings", "grid", "lanes"), share=4),
     ),
     "normal": _rows(
         _columns(
@@ -76,7 +76,7 @@ HOST: dict[str, Part] = {
             _rows(Slot(("stack", "threads"), share=2), Slot(("variables", "registers"), share=3), share=2),
             share=5,
         ),
-        Slot((*_TELL, "output", *_MACHINE, "findings", "grid"), share=2),
+        Slot((*_TELL, "output", *_MACHINE, "findings", "grid", "lanes"), share=2),
     ),
     "wide": _rows(
         _columns(
@@ -87,7 +87,7 @@ HOST: dict[str, Part] = {
         ),
         _columns(
             Slot(("console",), share=4),
-            Slot(("program", "output", *_MACHINE, "findings", "grid"), share=3),
+            Slot(("program", "output", *_MACHINE, "findings", "grid", "lanes"), share=3),
             Slot(("breakpoints",), share=3),
         ),
     ),
