@@ -150,7 +150,7 @@ async def test_lanes_of_a_diverged_block(live: Live, cuda_program: Build) -> Non
     where = f"({block[0]},{block[1]},{block[2]})"
     await live.beside(
         "lines of the block's lanes",
-        live.session.machine.device.look_lines,
+        lambda: live.session.machine.device.look_lines(at_once=True),
         f"-cuda-info-threads kernel 0 block {where}",
     )
     told = state.lane_lines

@@ -14,8 +14,9 @@ from ladder_backends.debugger import GpuDumpTarget
 from ladder_backends.debugger.facets import DeviceMap
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.events import TargetExited, TargetRunning
-from ladder_backends.model.focus import Focus
-from ladder_backends.model.grid import BlockRange, Device, Kernel, Sm, Warp
+from ladder_backends.model.focus import Dim3, Focus
+from ladder_backends.model.frame import Place
+from ladder_backends.model.grid import BlockRange, Device, Kernel, Sm, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.session.debug_session import DebugSession
 from ladder_backends.session.ladder import Ladder
@@ -219,3 +220,27 @@ async def test_a_step_keeps_what_is_shown_until_it_is_read_again(
     assert hardware.asked == ["devices", "sms 0", "warps 0 3"]
     view.take(TargetExited(0))
     assert (state.devices, state.sms, state.warps) == ((), (), ())
+
+
+async def test_steps_typed_fast_do_not_pay_for_lines(
+    standing: tuple[DebugSession, Hardware], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, _ = standing
+    asked: list[Dim3] = []
+
+    async def threads_held(block: Dim3) -> tuple[ThreadRun, ...]:
+        asked.append(block)
+        return (ThreadRun(block, (0, 0, 0), block, (31, 0, 0), 32, "0x10", Place("k.cu", 3)),)
+
+    monkeypatch.setattr(session.debugger, "threads_held", threads_held)
+    view = session.machine.device
+    for _ in range(3):
+        looking = asyncio.ensure_future(view.look_lines())
+        await asyncio.sleep(0)
+        view.take(TargetRunning(0.0))
+        await looking
+    assert asked == []
+    await view.look_lines()
+    await view.look_lines()
+    assert asked == [(3, 0, 0)]
+    assert session.state.lane_lines.lanes == ((Place("k.cu", 3), 32),)

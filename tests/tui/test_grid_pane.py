@@ -112,7 +112,7 @@ async def test_a_quarter_of_a_million_blocks(gpu_dump: Any, make_app: Callable[.
         state.grid.warps,
     )
     async with make_app(gpu_dump).run_test(size=(120, 40)) as pilot:
-        await pilot.press("w", "g", "home")
+        await pilot.press("w", "g", "home", "z")
         await shots.both(pilot, "grid-250x1000")
 
 
@@ -224,7 +224,7 @@ async def test_the_hardware(
 ) -> None:
     app = make_app(hardware)
     async with app.run_test(size=size) as pilot:
-        await pilot.press("w", "g", "h", *(("z",) if size[0] < 100 else ()), "down")
+        await pilot.press("w", "g", "h", "z", "home", "down")
         await settle(pilot)
         assert any("device 0  NVIDIA H200" in line for line in lines(app))
         await shots.both(pilot, f"hardware-{size[0]}x{size[1]}")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Place
 from ladder_backends.session.grid_state import LinesOfLanes
 from ladder_backends.session.state import Change
@@ -25,7 +26,16 @@ def test_lines_of_one_file_are_counted() -> None:
     lines = told((10, 14), (11, 18), (10, 2))
     elsewhere = LinesOfLanes(0, (3, 0, 0), (), (*lines.lanes, (Place("other.cuh", 10, "/o/other.cuh"), 5)))
     names = frozenset({"vector_add_oob.cu", FILE})
-    assert lane_lines(elsewhere, names) == {10: 16, 11: 18}
+    focus = Focus.of(kernel=0, block=(3, 0, 0))
+    assert lane_lines(elsewhere, focus, names) == {10: 16, 11: 18}
+    # Of the block that was left nothing is said any longer.
+    for other in (
+        None,
+        Focus.of(thread=1),
+        Focus.of(kernel=0, block=(2, 0, 0)),
+        Focus.of(kernel=1, block=(3, 0, 0)),
+    ):
+        assert lane_lines(elsewhere, other, names) == {}
 
 
 async def test_other_lanes_are_marked_where_they_stand(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:

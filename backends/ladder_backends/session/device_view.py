@@ -6,6 +6,7 @@ question that belongs to an earlier stop or an earlier wish is dropped when its 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +17,6 @@ from ladder_backends.errors import LadderError
 from ladder_backends.model.events import (
     EngineExited,
     Event,
-    FocusChanged,
     TargetExited,
     TargetRunning,
     TargetStopped,
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from ladder_backends.model.frame import Place
     from ladder_backends.model.grid import Lane, ThreadRun, Warp
     from ladder_backends.session.debug_session import DebugSession
+
+LINES_AFTER = 0.05
+"""Seconds that the target stands before it is asked where the other lanes of a block stand."""
 
 MOST_RUNS = 1_024
 """Runs of threads that are taken: a block has at most so many threads."""
@@ -66,8 +69,6 @@ class DeviceView:
             self.stop += 1
             self._forget_lines()
             self.forget()
-        elif isinstance(event, FocusChanged):
-            self._forget_lines()
 
     def forget(self) -> None:
         """There is no device any more; which SM was looked at is kept."""
@@ -181,8 +182,12 @@ class DeviceView:
 
     # -- lines of lanes
 
-    async def look_lines(self) -> None:
-        """Read where the other lanes of the focused block stand; once for each stop and block."""
+    async def look_lines(self, *, at_once: bool = False) -> None:
+        """Read where the other lanes of the focused block stand; once for each stop and block.
+
+        Args:
+            at_once: Do not wait until the target has stood for a moment: steps typed fast do not pay for it.
+        """
         session = self._session
         state = session.state
         focus = state.focus
@@ -193,6 +198,10 @@ class DeviceView:
         if wanted == self._lines_for:
             return
         self._lines_for = wanted
+        if state.run is Run.STOPPED and not at_once:
+            await asyncio.sleep(LINES_AFTER)
+            if wanted != self._lines_for or not self.stands:
+                return
         try:
             runs = tuple(await session.debugger.threads_held(block))[:MOST_RUNS]
         except LadderError:

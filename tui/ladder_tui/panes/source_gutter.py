@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ladder_backends.model.variable import Variable
 
 if TYPE_CHECKING:
+    from ladder_backends.model.focus import Focus
     from ladder_backends.session.grid_state import LinesOfLanes
 
 _WORD = re.compile(r"(?<!->)(?<![.\w])[A-Za-z_]\w*")
@@ -80,9 +81,11 @@ def _lines_of(binding: BreakpointBinding, names: frozenset[str]) -> Iterator[tup
         yield int(line), True
 
 
-def lane_lines(told: LinesOfLanes, names: frozenset[str]) -> dict[int, int]:
+def lane_lines(told: LinesOfLanes, focus: Focus | None, names: frozenset[str]) -> dict[int, int]:
     """How many lanes of the focused block stand on each 1-based line of one file, as the engine told it."""
     lines: dict[int, int] = {}
+    if focus is None or told.block != focus.dim3("block") or told.kernel != focus.index("kernel"):
+        return lines
     for place, count in told.lanes:
         if same_file(place, names):
             lines[place.line] = lines.get(place.line, 0) + count

@@ -186,7 +186,7 @@ class SourcePane(Pane):
         if found != self._report_size and place is not None:
             self._report_size = found
             self._findings = finding_lines(state.report, file_name(place.fullname or place.file))
-        self._lanes = lane_lines(debug.lane_lines, self._names) if debug is not None else {}
+        self._lanes = lane_lines(debug.lane_lines, debug.focus, self._names) if debug is not None else {}
         self._values = {}
         if debug is not None and self._text is not None and current >= 0:
             self._values = inline_values(self._text.lines, current + 1, debug.variables.variables)
