@@ -137,7 +137,7 @@ async def test_triton_has_lines_and_no_executable(stand: Make) -> None:
     frames = await one.debugger.frames(0, 10)
     assert frames.frames[0].function == "add"
     assert str(frames.frames[0].place) == "triton_oob.py:5"
-    assert "-lineinfo only" in (await one.debugger.variables(0, 50)).note
+    assert "compiled by Triton with lines only: no locals" in (await one.debugger.variables(0, 50)).note
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ class MachineDouble:
         self._asked.append((f"{self._name}.forget",))
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("registers", "memory", "code", "signals", "libraries", "device"):
+        if name in ("registers", "memory", "code", "signals", "libraries", "device", "kernel"):
             part = MachineDouble(self._asked, name)
             setattr(self, name, part)
             return part

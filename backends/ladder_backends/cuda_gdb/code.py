@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,11 @@ MOST = 1_000
 _USUAL_SIZE = 16
 _DEADLINE = 10.0
 """Seconds: the first disassembly of a kernel runs two programs."""
+_JUMP = re.compile(
+    r"(?P<before>(?:@!?U?P\w )?(?:BRA|BSSY|CALL|JMP|WARPSYNC)\S* (?:(?!0x)\S+ )*)(?P<target>0x[0-9a-f]+)"
+)
+_FUNCTION = 1 << 24
+"""Bytes that no function has: smaller targets are offsets."""
 _NOT_SASS = "Cannot disassemble"
 _NO_CODE = ("Cannot access memory", "No function contains")
 
@@ -87,4 +93,12 @@ def _sized(code: Sequence[Instruction]) -> tuple[Instruction, ...]:
     """Instructions with their size: the distance of two of them."""
     distances = (int(two.address, 16) - int(one.address, 16) for one, two in itertools.pairwise(code))
     size = min((each for each in distances if each > 0), default=_USUAL_SIZE)
-    return tuple(replace(one, size=size) for one in code)
+    return tuple(replace(one, size=size, text=_with_address(one)) for one in code)
+
+
+def _with_address(one: Instruction) -> str:
+    """The instruction; where it jumps to as an address, which old engines tell from the function's start."""
+    jump = _JUMP.match(one.text)
+    if jump is None or (target := int(jump["target"], 16)) >= _FUNCTION:
+        return one.text
+    return f"{jump['before']}{int(one.address, 16) - one.offset + target:#x}{one.text[jump.end() :]}"

@@ -79,6 +79,7 @@ _MARKS = (
 """One of them is in each line that matters; what a user has printed by the megabyte is looked through fast."""
 
 _LONGEST = 500
+_UNREADABLE = re.compile(r"(?:read|write)_\w+\(|[Ff]ailed to (?:read|write)\b")
 _FATAL = re.compile(r"^\s*fatal:\s*(?P<why>.*)")
 
 
@@ -88,6 +89,9 @@ def failure_in(line: str) -> Failure | None:
     A line that begins with `fatal:` is one whatever follows; a second debugger is one without that word.
     """
     fatal = _FATAL.match(line)
+    if fatal is None and _UNREADABLE.search(line):
+        # Of one address, or of one lane's registers; who asked for it tells.
+        return None
     for pattern, what, remedy in _KNOWN:
         match = pattern.search(line)
         if match is not None:

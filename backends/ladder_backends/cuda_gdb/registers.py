@@ -138,9 +138,12 @@ class CudaRegisters(Registers):
         if known is None:
             answer = await self._engine.command("-data-list-register-names")
             names = answer.results.get("register-names")
-            listed = enumerate(names if isinstance(names, list) else ())
-            # Some have a sentence for a name: they are the engine's own.
-            found = [_known(text_of(name), number) for number, name in listed if _WORD.match(text_of(name))]
+            # Behind those of the hardware come the engine's own: with a sentence for a name, or another one's name.
+            numbers: dict[str, int] = {}
+            for number, name in enumerate(names if isinstance(names, list) else ()):
+                if _WORD.match(text_of(name)):
+                    numbers.setdefault(text_of(name), number)
+            found = [_known(name, number) for name, number in numbers.items()]
             found.sort(key=lambda one: _COUNTERS.index(one.name) if one.name in _COUNTERS else len(_COUNTERS))
             known = self._known[device] = tuple(found)
         return known
@@ -237,5 +240,6 @@ def _meaning(one: _Known, bits: int, others: Mapping[int, int | None]) -> tuple[
     upper = others.get(one.order + 1)
     if one.kind == "R" and one.order % 2 == 0 and upper is not None and upper in _HIGH and bits >= _LEAST_LOWER:
         target = f"{upper << 32 | bits:#x}"
-        told.append(f"with R{one.order + 1} {target}")
+        # What the half of an address is as a number, nobody asks for.
+        told = [f"with R{one.order + 1} {target}"]
     return " · ".join(told), target

@@ -32,6 +32,7 @@ from ladder_backends.model.frame import Frame, FrameWindow, Place
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.answers import PATIENCE, Answers, Rows, answer, frame_at, send, settle
 from ladder_backends.session.faulting import level_with_source
+from ladder_backends.session.lane_words import lane_of
 from ladder_backends.session.notifier import Notifier
 from ladder_backends.session.output import OutputLog
 from ladder_backends.session.own_frames import is_library
@@ -444,7 +445,9 @@ class Follower:
         """Variables of a frame with those marked that differ from the previous stop in its function."""
         if not window.variables and not window.note and frame is not None:
             window = replace(window, note=why_no_variables(frame, self.debugger.missing_program))
-        marked = self._values.mark(window, frame.function if frame is not None else "", self._stop)
+        function = frame.function if frame is not None else ""
+        # Lanes are compared with themselves: going to another one changes nothing.
+        marked = self._values.mark(window, (function, *lane_of(self._state.focus)), self._stop)
         if self._returned is not None and not window.frame_level:
             return replace(marked, variables=(self._returned, *marked.variables))
         return marked

@@ -56,6 +56,13 @@ def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
     return next((words for words in choices if len(words) <= room), "")
 
 
+def lane_of(focus: Focus | None) -> tuple[object, ...]:
+    """What tells a lane from others, over stops; nothing where the focus is in none."""
+    if focus is None or "block" not in focus:
+        return ()
+    return focus.get("kernel"), focus.get("block"), focus.get("thread")
+
+
 def kernel_of(debug: DebugState) -> Kernel | None:
     """The kernel that the focus is in, as far as the grid was asked for."""
     number = debug.focus.index("kernel") if debug.focus is not None else None

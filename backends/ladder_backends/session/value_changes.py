@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from ladder_backends.model.variable import VariableWindow
@@ -22,28 +23,28 @@ class ValueChanges:
     """Remembers values by function, and marks what is different now."""
 
     def __init__(self) -> None:
-        self._functions: OrderedDict[str, _Seen] = OrderedDict()
+        self._functions: OrderedDict[Hashable, _Seen] = OrderedDict()
 
-    def mark(self, window: VariableWindow, function: str, stop: int) -> VariableWindow:
+    def mark(self, window: VariableWindow, whose: Hashable, stop: int) -> VariableWindow:
         """The window with `changed` set.
 
         Args:
             window: Variables of a frame.
-            function: The frame's function.
+            whose: The frame's function, and on a device the lane.
             stop: Number of the stop; a second look during one stop compares with the same values as the first.
         """
         keys = _keys(window)
         values = {
             key: variable.value for key, variable in zip(keys, window.variables, strict=True) if not variable.error
         }
-        seen = self._functions.pop(function, None)
+        seen = self._functions.pop(whose, None)
         if seen is None:
             seen = _Seen(stop, values)
         elif seen.stop != stop:
             seen = _Seen(stop, values, before=seen.values)
         else:
             seen.values = values
-        self._functions[function] = seen
+        self._functions[whose] = seen
         if len(self._functions) > _FUNCTIONS:
             self._functions.popitem(last=False)
         before = seen.before

@@ -19,6 +19,7 @@ from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import ChildWindow, Variable, VariableWindow
 from ladder_backends.session.answers import frame_at
+from ladder_backends.session.lane_words import lane_of
 from ladder_backends.session.state import Change, Run
 from ladder_backends.session.target_program import program_of
 from ladder_backends.session.target_script import script_of
@@ -61,7 +62,7 @@ class SessionValues:
         self._stop = 0
         self._moment = 0
         self._read_at: dict[str, int] = {}
-        self._seen: OrderedDict[Key, tuple[int, str, str]] = OrderedDict()
+        self._seen: OrderedDict[tuple[object, ...], tuple[int, str, str]] = OrderedDict()
         self._looking: asyncio.Task[None] | None = None
         self._store: WatchStore | None = None
         self._laid_out: tuple[object, str, list[ValueRow]] | None = None
@@ -285,15 +286,16 @@ class SessionValues:
         """The variable with `changed` set where it differs from what it was at an earlier stop."""
         if variable.error:
             return variable
-        form = self._trees.form_of(key)
-        seen = self._seen.pop((*key, form), None)
+        # Lanes are compared with themselves: going to another one changes nothing.
+        here = (*key, self._trees.form_of(key), *lane_of(self._session.state.focus))
+        seen = self._seen.pop(here, None)
         if seen is None:
             seen = (self._stop, variable.value, variable.value)
         elif seen[0] != self._stop:
             seen = (self._stop, variable.value, seen[1])
         else:
             seen = (self._stop, variable.value, seen[2])
-        self._seen[(*key, form)] = seen
+        self._seen[here] = seen
         if len(self._seen) > _MOST_SEEN:
             self._seen.popitem(last=False)
         return replace(variable, changed=True) if seen[2] != variable.value else variable

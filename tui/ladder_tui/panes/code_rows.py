@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ladder_backends.model.breakpoint import BreakpointBinding
 
 _JUMP = re.compile(
-    r"^(?:(?:notrack|bnd|rep[a-z]*|lock|data16|cs) )*"
+    r"^(?:(?:notrack|bnd|rep[a-z]*|lock|data16|cs|@!?U?P\w) )*"
     r"(?P<word>call[a-z]*|j[a-z]+|loop[a-z]*|xbegin|b|bl|b\.[a-z]+|b[a-z]{2}|cbn?z|tbn?z|beq|bne|bge|blt|jal|j|BRA|CALL[.\w]*)\b"
     r".*?\b(?P<address>0x[0-9a-f]+)(?: (?P<symbol><.*>))?$"
 )
@@ -87,7 +87,7 @@ def code_cells(text: str) -> Iterable[Cell]:
     words = text.split(" ", 1)
     head = words[0]
     rest = words[1] if len(words) > 1 else ""
-    if head in _PREFIXES and rest:
+    if (head in _PREFIXES or head.startswith("@")) and rest:
         second, _, rest = rest.partition(" ")
         head = f"{head} {second}"
     yield Cell(f"{head:<{_MNEMONIC_ROOM}}" if rest else head, "syntax.keyword")

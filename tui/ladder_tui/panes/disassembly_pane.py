@@ -366,6 +366,9 @@ class DisassemblyPane(Pane):
 
     def action_raw(self) -> None:
         """Show the bytes of instructions, or hide them."""
+        if self._held and not any(one.raw.strip("0 ") for one in self._held):
+            self.ladder_app.refuse("bytes: the engine tells none of this code")
+            return
         self._raw = not self._raw
         self.repaint()
 

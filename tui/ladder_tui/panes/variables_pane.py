@@ -32,6 +32,8 @@ _FORMS = (
     Form.RAW,
 )
 _UNREAD = "…"
+_LEAST_HEIGHT = 5
+"""Lines of a view that has one to spare for what stands above its rows."""
 _INSIDE_SHOWN = 3
 """Rows of what is inside a value that come into sight when it is opened, however small the view."""
 
@@ -173,12 +175,15 @@ class VariablesPane(Pane):
             state = (Cell(f"of {debug.python.frame.function} · {debug.python.source}", "muted"),)
         elif debug is not None and debug.variables.frame_level:
             state = (Cell(f"of frame {debug.variables.frame_level}", "muted"),)
-        tabs = self.tab_cells()
-        if debug is not None and not state and not self.not_standing():
-            room = self.body_width - len(self.pane_name) - width_of(tabs) - 6
-            if words := lane_words(debug.focus, kernel_of(debug), room):
-                state = (Cell(words, "muted"),)
-        return Title(self.pane_name, state, tabs)
+        return Title(self.pane_name, state, self.tab_cells())
+
+    def heading(self) -> Row | None:
+        """The lane whose values these are, with its place in the grid and on the device."""
+        debug = self.debug
+        if debug is None or debug.focus is None or "block" not in debug.focus or self.size.height < _LEAST_HEIGHT:
+            return None
+        words = lane_words(debug.focus, kernel_of(debug), self.body_width)
+        return Row((Cell(words, "muted"),)) if words and not self.not_standing() else None
 
     def empty_text(self) -> str:
         """Why there are none."""

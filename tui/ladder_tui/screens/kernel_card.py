@@ -135,7 +135,10 @@ def _facts(launch: KernelLaunch, focus: Focus | None, width: int) -> Iterator[tu
     yield "block", f"{format_coordinate(kernel.block_dim)} threads", "number"
     cluster = format_coordinate(kernel.cluster_dim) + " blocks" if kernel.cluster_dim is not None else "none told"
     yield "cluster", cluster, "number" if kernel.cluster_dim is not None else "muted"
-    together = f"{blocks:,} blocks of {threads:,} threads, {warps:,} warps each: {blocks * threads:,} threads"
+    together = (
+        f"{_count(blocks, 'block')} of {_count(threads, 'thread')}, {_count(warps, 'warp')} each:"
+        f" {_count(blocks * threads, 'thread')}"
+    )
     yield "", f"{together} (computed)", "muted"
     yield "shared", _shared_words(launch), "number"
     yield "registers", f"{launch.registers} a thread" if launch.registers else _UNKNOWN, "number"
@@ -163,3 +166,7 @@ def _shared_words(launch: KernelLaunch) -> str:
         return f"? of which {launch.dynamic:,} B by the launch" if launch.dynamic is not None else _UNKNOWN
     dynamic = f", of which {launch.dynamic:,} B by the launch" if launch.dynamic is not None else ""
     return f"{launch.shared:,} B a block{dynamic}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
