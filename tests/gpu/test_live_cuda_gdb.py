@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.cuda_gdb import CudaGdbDebugger
-from ladder_backends.debugger import AttachTarget, Capability, LaunchTarget, StepKind
+from ladder_backends.debugger import AttachTarget, Capability, GpuDumpTarget, LaunchTarget, StepKind
 from ladder_backends.debugger.facets import ApiFailures, LaunchStops
 from ladder_backends.errors import CommandFailed
 from ladder_backends.images import read_gpu_dump
@@ -31,6 +31,8 @@ from ladder_backends.model.grid import LaneState, volume
 from ladder_backends.model.stop_reasons import KERNEL_ENTRY
 from ladder_backends.recording import Recorder
 from ladder_backends.session.debug_session import DebugSession
+from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import Run
 
 Build = Callable[..., Path]
@@ -575,3 +577,69 @@ async def test_api_and_launch_settings_hold_for_a_restart(live: Live, cuda_progr
     assert live.debugger.device_stops.launches is LaunchStops.APPLICATION
     assert live.state.run_detail.endswith("was launched"), live.told()
     assert KERNEL_ENTRY == "kernel-entry"
+
+
+async def test_a_look_at_the_threads_leaves_lane_and_frame_alone(live: Live, cuda_program: Build) -> None:
+    await live.load(cuda_program("device_assert"))
+    await live.go(StepKind.RUN)
+    assert live.state.selected_frame == 1, live.told()
+    assert live.debugger.threads is not None
+    threads = await live.debugger.threads.list()
+    stacks = await live.debugger.threads.stacks([thread.id for thread in threads], 8)
+    assert len(stacks) == len(threads)
+    assert (await live.session.evaluate("row")).value == "1000", live.told()
+    focus = await live.debugger.focus()
+    assert focus is not None
+    assert focus["thread"] == (21, 0, 0), live.told()
+
+
+@pytest.mark.parametrize("flags", [("-lineinfo",), ("-O2",)])
+async def test_a_kernel_without_debug_information(live: Live, cuda_program: Build, flags: tuple[str, ...]) -> None:
+    await live.load(cuda_program("vector_add_oob", *flags))
+    assert live.debugger.device_stops is not None
+    await live.debugger.device_stops.at_launch(LaunchStops.APPLICATION)
+    await live.go(StepKind.RUN)
+    assert live.state.focus is not None, live.told()
+    assert "block" in live.state.focus, live.told()
+    print(f"{flags}: {live.state.place} {live.state.variables.variables} {live.state.variables.note!r}")
+    await live.go(StepKind.NEXT_INSTRUCTION)
+    assert live.state.run is Run.STOPPED, live.told()
+
+
+async def test_a_program_that_sees_no_device_ends_calmly(live: Live, cuda_program: Build) -> None:
+    target = LaunchTarget(cuda_program("vector_add_oob"), environment={"CUDA_VISIBLE_DEVICES": "-1"})
+    await live.session.open(target, run=False)
+    await live.go(StepKind.RUN)
+    assert live.state.run is Run.EXITED, live.told()
+
+
+async def test_the_ladder_opens_kernels_live_and_their_dump_beside(cuda_program: Build, tmp_path: Path) -> None:
+    ladder = Ladder()
+    program = cuda_program("hang")
+    try:
+        session = await ladder.open_target(LaunchTarget(program))
+        assert session.state.rung == "cuda-gdb"
+        for _ in range(400):
+            if b"launched" in b"".join(session.state.program):
+                break
+            await asyncio.sleep(0.05)
+        await session.interrupt()
+        async with asyncio.timeout(LIMIT):
+            await session.at_rest()
+        path = tmp_path / "hang.nvcudmp"
+        assert await session.device.dump(path), [one.text for one in session.state.notices]
+        dump = await ladder.open_target(GpuDumpTarget(path, program))
+        async with asyncio.timeout(LIMIT):
+            await dump.at_rest()
+        assert (dump.state.run, session.state.run) == (Run.DUMP, Run.STOPPED)
+        assert dump.state.frames.frames[0].function.startswith("spin")
+        assert dump.state.focus is not None
+        assert ladder.switch_seat("cuda-gdb", Seat.LIVE)
+        # The live one steps on as before.
+        await session.resume(StepKind.STEP_INSTRUCTION)
+        async with asyncio.timeout(LIMIT):
+            await session.at_rest()
+        assert session.state.run is Run.STOPPED
+        await session.control.kill()
+    finally:
+        await ladder.close()
