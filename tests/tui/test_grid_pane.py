@@ -8,7 +8,8 @@ import pytest
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.grid import BlockRange, Device, Kernel, Sm
+from ladder_backends.model.frame import Place
+from ladder_backends.model.grid import LANES, BlockRange, Device, Kernel, Lane, LaneState, Sm, Warp
 from ladder_backends.session import until_resident
 from ladder_backends.session.alternatives import Alternative
 from ladder_backends.session.grid_state import HardwareState
@@ -316,3 +317,27 @@ async def test_a_refusal_is_in_sight_in_a_small_view(
         await pilot.press("U")
         await settle(pilot)
         assert waited == [session.state.asked] * 2
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_a_diverged_block_of_a_big_grid(
+    big: Any, make_app: Callable[..., LadderApp], shots: Any, size: tuple[int, int]
+) -> None:
+    state = big.sessions["cuda-gdb"].state
+    state.asked = state.focus = Focus.of(
+        kernel=0, block=(100, 3, 0), thread=(7, 3, 0), device=0, sm=22, warp=49, lane=7
+    )
+    tile = Kernel(0, 1, 0, "tile", (250, 1000, 1), (32, 8, 1), "Active")
+    warps = []
+    for index in range(8):
+        lanes = []
+        for number in range(LANES):
+            there = (number + index) % 2
+            kind = LaneState.ACTIVE if there else LaneState.DIVERGENT
+            place = Place("vector_add_oob.cu", 10 if there else 9)
+            lanes.append(Lane(number, kind, (number, index, 0), "0x1970" if there else "0x1a20", place=place))
+        warps.append(Warp(46 + index, index, 22, 0, (100, 3, 0), tuple(lanes), "0x1970", 0))
+    state.grid = Grid((tile,), (BlockRange(0, (0, 0, 0), (55, 4, 0), 1056, "running"),), tuple(warps))
+    async with make_app(big).run_test(size=size) as pilot:
+        await pilot.press("w", "g", "z", "home", *["plus"] * 3)
+        await shots.both(pilot, f"diverged-{size[0]}x{size[1]}")
