@@ -1,0 +1,578 @@
+"""A sweep over pairs of GPUs: which worker does what when, and what is known after each line of theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ladder_backends.errors import LadderError
+from ladder_backends.model.p2p import (
+    ArmResult,
+    Claim,
+    GpuReport,
+    PairResult,
+    Result,
+    Stage,
+    Sweep,
+)
+from ladder_backends.p2p.arms import ARMS, CAP, Depth, Scope, arms_of
+from ladder_backends.p2p.rounds import rounds
+from ladder_backends.p2p.speed import judged
+from ladder_backends.p2p.worker_process import Ended, Patience, WorkerProcess
+from ladder_backends.text import clean_line
+
+REAL: Mapping[str, object] = {"kind": "cupy"}
+_TRIES = 3
+"""Workers that one job may cost: each may be lost to another arm."""
+
+Work = tuple[str, int, int]
+
+
+class BusyGpus(LadderError):
+    """GPUs that somebody uses, and nobody said that they may be tested.
+
+    Attributes:
+        gpus: Their numbers.
+    """
+
+    def __init__(self, gpus: tuple[GpuReport, ...]) -> None:
+        shown = ", ".join(f"GPU{gpu.index} ({gpu.busy})" for gpu in gpus)
+        super().__init__(
+            "GPUs are in use", shown, "--yes tests them all the same, --gpus takes others; a test slows them down"
+        )
+        self.gpus = tuple(gpu.index for gpu in gpus)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be swept.
+
+    Attributes:
+        layer: Where the calls go: `REAL`, or a simulated machine.
+        simulated: Title of that machine.
+        only: Numbers of the GPUs, or empty for all.
+        busy_too: GPUs in use may be tested.
+        cap: Bytes of one buffer.
+        soak: Seconds of the soak.
+    """
+
+    layer: Mapping[str, object] = field(default_factory=lambda: REAL)
+    simulated: str = ""
+    depth: Depth = Depth.QUICK
+    only: tuple[int, ...] = ()
+    busy_too: bool = False
+    cap: int = CAP
+    soak: float = 60.0
+    patience: Patience = Patience()
+
+
+class PairSweep:
+    """Sweeps, one at a time; `state` is always what is known.
+
+    Args:
+        changed: Called after each change of `state`.
+    """
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self.state = Sweep()
+        self.wish = Wish()
+        self._changed = changed
+        self._task: asyncio.Task[None] | None = None
+        self._began = 0.0
+
+    @property
+    def running(self) -> bool:
+        """A sweep, or the test of one cell, is at work."""
+        return self._task is not None and not self._task.done()
+
+    async def sweep(self, wish: Wish) -> Sweep:
+        """Sweep all pairs.
+
+        Raises:
+            BusyGpus: Some are in use and `busy_too` is not set.
+            LadderError: Another sweep is at work.
+        """
+        await self._alone(self._sweep(wish))
+        return self.state
+
+    async def again(self, source: int, target: int) -> Sweep:
+        """Test one ordered pair again, with the arms of the last sweep.
+
+        Raises:
+            LadderError: There was no sweep, or one is at work.
+        """
+        if (source, target) not in self.state.pairs:
+            raise LadderError("this pair was never tested", "", "start a sweep first")
+        await self._alone(self._again(source, target))
+        return self.state
+
+    async def cancel(self) -> None:
+        """Stop; the workers are ended, and what is known stays."""
+        task = self._task
+        if task is not None and not task.done():
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, LadderError):
+                await task
+
+    async def interrupt(self) -> None:
+        """What Ctrl-C asks for."""
+        await self.cancel()
+
+    async def _alone(self, doing: Any) -> None:
+        if self.running:
+            doing.close()
+            raise LadderError("a sweep is at work", "", "wait for it, or cancel it")
+        self._task = asyncio.ensure_future(doing)
+        try:
+            await self._task
+        except asyncio.CancelledError:
+            if not self._task.cancelled():
+                raise
+            if (current := asyncio.current_task()) is not None and current.cancelling():
+                raise
+
+    # One sweep -------------------------------------------------------------------------------------------------
+
+    async def _sweep(self, wish: Wish) -> None:
+        self.wish = wish
+        self._began = time.monotonic()
+        self.state = Sweep(simulated=wish.simulated, depth=wish.depth, began=time.time(), stage=Stage.SURVEY)
+        self._changed()
+        try:
+            await self._survey()
+            if self.state.failure:
+                return self._now(stage=Stage.FAILED)
+            gpus = tuple(gpu.index for gpu in self.state.gpus)
+            self._now(stage=Stage.CONTROL)
+            await self._control(gpus)
+            pairs = [(one, other) for one in gpus for other in gpus if one < other]
+            self._now(stage=Stage.PAIRS)
+            for group in rounds(gpus):
+                await self._round([pair for pair in group if self._fit(*pair)])
+            await self._own_processes(pairs or [(gpu, gpu) for gpu in gpus])
+            self._now(stage=Stage.TOGETHER)
+            await self._together(gpus)
+            self._leave_out(gpus)
+            self._now(stage=Stage.DONE)
+        except asyncio.CancelledError:
+            self._stop_cells()
+            self._now(stage=Stage.CANCELLED)
+            raise
+        except LadderError as error:
+            self._stop_cells()
+            self._now(stage=Stage.FAILED, failure=self.state.failure or error.what)
+            raise
+        return None
+
+    async def _again(self, source: int, target: int) -> None:
+        before = self.state.stage
+        pair = self.state.pairs[source, target]
+        self._put(replace(pair, arms={}, bandwidth=None, latency=None, running="queued", slow=""))
+        self._now(stage=Stage.PAIRS)
+        try:
+            arms = arms_of(self.wish.depth, Scope.PAIR)
+            await self._pair(source, target, [(arm.id, source, target) for arm in arms], None)
+            for arm in arms_of(self.wish.depth, Scope.OWN_PROCESS):
+                await self._own_process(arm.id, source, target)
+            await self._trace()
+            self._judge_speed()
+        finally:
+            self._stop_cells()
+            self._now(stage=before if before in (Stage.DONE, Stage.CANCELLED) else Stage.DONE)
+
+    async def _survey(self) -> None:
+        said: Mapping[str, Any] = {}
+        try:
+            async for told in self._worker("survey", None).lines():
+                if told["event"] == "survey":
+                    said = told
+                elif told["event"] == "failed":
+                    return self._now(
+                        failure=clean_line(": ".join(part for part in (told["what"], told["why"]) if part)),
+                        remedy=clean_line(told["remedy"]),
+                    )
+        except Ended as ended:
+            what = "the start of CUDA hangs" if ended.hung else "the first worker died"
+            return self._now(failure=what + (f": {ended.why}" if ended.why else ""), remedy="see the kernel's log")
+        gpus = tuple(_gpu(index, one) for index, one in enumerate(said.get("gpus", ())))
+        if not gpus:
+            return self._now(failure="there is no GPU", remedy="check nvidia-smi, and CUDA_VISIBLE_DEVICES")
+        wanted = self.wish.only
+        if absent := [number for number in wanted if not 0 <= number < len(gpus)]:
+            raise LadderError(f"there is no GPU{absent[0]}", f"they are 0 to {len(gpus) - 1}")
+        chosen = tuple(gpu for gpu in gpus if not wanted or gpu.index in wanted)
+        numbers = {gpu.index for gpu in chosen}
+        pairs = {}
+        for claim in said.get("claims", ()):
+            source, target = int(claim["source"]), int(claim["target"])
+            if source in numbers and target in numbers:
+                nvml = {str(key): clean_line(str(value)) for key, value in claim["nvml"].items()}
+                pairs[source, target] = PairResult(
+                    source, target, Claim(bool(claim["cuda"]), nvml), running="queued"
+                )
+        versions = {str(key): clean_line(str(value)) for key, value in said.get("versions", {}).items()}
+        self._now(gpus=chosen, pairs=pairs, versions=versions)
+        if (busy := tuple(gpu for gpu in chosen if gpu.busy)) and not self.wish.busy_too:
+            raise BusyGpus(busy)
+        return None
+
+    async def _control(self, gpus: tuple[int, ...]) -> None:
+        """Memory and host links of each GPU, and copies between them with peer access never enabled."""
+        work: list[Work] = [(arm, gpu, gpu) for arm in ("local", "host") for gpu in gpus]
+        work += [("staged", one, other) for one in gpus for other in gpus if one != other]
+        await self._through("control", gpus, work)
+
+    async def _round(self, group: list[tuple[int, int]]) -> None:
+        """Disjoint pairs side by side; each measures when all are there, alone."""
+        turn = _Turn(len(group))
+        arms = arms_of(self.wish.depth, Scope.PAIR)
+        jobs = []
+        for one, other in group:
+            work: list[Work] = []
+            for arm in sorted(arms, key=lambda arm: (arm.id == "speed", arms.index(arm))):
+                work += [(arm.id, one, other), (arm.id, other, one)]
+            jobs.append(asyncio.ensure_future(self._pair(one, other, self._offered(work), turn)))
+        try:
+            await asyncio.gather(*jobs)
+        finally:
+            for job in jobs:
+                job.cancel()
+            await asyncio.gather(*jobs, return_exceptions=True)
+        self._judge_speed()
+
+    def _offered(self, work: list[Work]) -> list[Work]:
+        """The arms of directions that the driver offers; the others are told as such."""
+        out = []
+        for arm, source, target in work:
+            if self.state.pairs[source, target].claim.offered:
+                out.append((arm, source, target))
+            else:
+                evidence = {"say": "not offered: CUDA says that this GPU cannot reach the other"}
+                self._arm(ArmResult(arm, source, target, Result.NOT_TESTED, evidence))
+        return out
+
+    async def _pair(self, one: int, other: int, work: list[Work], turn: _Turn | None) -> None:
+        try:
+            if work:
+                await self._through("pair", (one, other), work, turn=turn, peers=True)
+        finally:
+            if turn is not None:
+                turn.leave((one, other))
+            for pair in ((one, other), (other, one)):
+                if pair in self.state.pairs:
+                    self._put(replace(self.state.pairs[pair], running=""))
+
+    async def _own_processes(self, pairs: list[tuple[int, int]]) -> None:
+        for arm in arms_of(self.wish.depth, Scope.OWN_PROCESS):
+            for one, other in pairs:
+                await self._own_process(arm.id, one, other)
+                if one != other and not arm.id.startswith("nccl"):
+                    await self._own_process(arm.id, other, one)
+
+    async def _own_process(self, arm: str, source: int, target: int) -> None:
+        if not self._fit(source, target):
+            return
+        if source == target and arm.startswith("nccl"):
+            return
+        pair = self.state.pairs.get((source, target))
+        if arm == "ipc" and pair is not None and not pair.claim.offered:
+            return
+        gpus = (source,) if source == target else (source, target)
+        environment = dict(ARMS[arm].environment)
+        await self._through("own", gpus, [(arm, source, target)], environment=environment)
+        if arm.startswith("nccl") and pair is not None:
+            done = self.state.pairs[source, target].arms.get(arm)
+            if done is not None:
+                self._arm(replace(done, source=target, target=source))
+
+    async def _trace(self) -> None:
+        """Where the writes went that did not reach their targets, in one process that sees every GPU."""
+        gpus = tuple(gpu.index for gpu in self.state.gpus if gpu.state == "ok")
+        lost = [
+            key
+            for key, pair in self.state.pairs.items()
+            if pair.kind is Result.DROPPED and set(key) <= set(gpus) and "trace" not in pair.arms
+        ]
+        if lost and len(gpus) > 2:
+            await self._through("together", gpus, [("trace", *pair) for pair in lost], peers=True)
+
+    async def _together(self, gpus: tuple[int, ...]) -> None:
+        gpus = tuple(gpu for gpu in gpus if self._fit(gpu, gpu))
+        await self._trace()
+        offered = any(pair.claim.offered for pair in self.state.pairs.values())
+        for arm in arms_of(self.wish.depth, Scope.TOGETHER):
+            if arm.id == "trace" or len(gpus) < 2 or not offered:
+                continue
+            seconds = self.wish.soak if arm.id == "soak" else 0.0
+            await self._through("together", gpus, [(arm.id, gpus[0], gpus[0])], seconds=seconds)
+
+    # Workers ---------------------------------------------------------------------------------------------------
+
+    async def _through(
+        self,
+        role: str,
+        gpus: tuple[int, ...],
+        work: list[Work],
+        *,
+        turn: _Turn | None = None,
+        peers: bool = False,
+        seconds: float = 0.0,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Get work done, with a fresh worker after each that is lost; what cannot be done says why."""
+        left = list(work)
+        for _ in range(_TRIES):
+            if not left:
+                return
+            if not all(self._fit(gpu, gpu) for gpu in gpus):
+                break
+            worker = self._worker(
+                role, gpus, left, peers=peers, seconds=seconds, environment=environment or {}
+            )
+            try:
+                async for told in worker.lines():
+                    await self._heard(told, left, worker, turn, gpus)
+            except Ended as ended:
+                await self._lost(ended, left, gpus)
+        for arm, source, target in left:
+            why = self._unfit(gpus) or "its workers were lost to other arms"
+            self._arm(ArmResult(arm, source, target, Result.NOT_TESTED, {"say": why}))
+
+    async def _heard(
+        self,
+        told: Mapping[str, Any],
+        left: list[Work],
+        worker: WorkerProcess,
+        turn: _Turn | None,
+        gpus: tuple[int, ...],
+    ) -> None:
+        event = told["event"]
+        if event == "step":
+            key = (int(told["source"]), int(told["target"]))
+            if key in self.state.pairs and told["arm"] in ARMS:
+                step = clean_line(str(told["step"]))
+                self._put(replace(self.state.pairs[key], running=f"{told['arm']}: {step}"))
+        elif event == "arm":
+            result = ArmResult(
+                str(told["arm"]),
+                int(told["source"]),
+                int(told["target"]),
+                Result(told["result"]),
+                _clean(told["evidence"]),
+            )
+            done = next((one for one in left if one[0] == result.arm and one[1:] == (result.source, result.target)), None)
+            if done is None and result.arm in ("all at once", "soak"):
+                done = next((one for one in left if one[0] == result.arm), None)
+            if done is not None:
+                left.remove(done)
+            self._arm(result)
+        elif event == "ready":
+            if turn is not None:
+                await turn.take(gpus)
+            worker.go()
+        elif event == "refused":
+            evidence = {"say": clean_line(str(told["text"])), "code": told["code"]}
+            self._refused(int(told["source"]), int(told["target"]), evidence, left)
+        elif event == "failed":
+            evidence = {"say": clean_line(str(told["text"])), "code": told.get("code", 0)}
+            for arm, source, target in left:
+                self._arm(ArmResult(arm, source, target, Result.ERROR, evidence))
+            left.clear()
+
+    def _refused(self, one: int, other: int, evidence: Mapping[str, object], left: list[Work]) -> None:
+        """Peer access is granted but cannot be enabled."""
+        for pair in ((one, other), (other, one)):
+            if pair in self.state.pairs and any(work[1:] == pair for work in left):
+                self._arm(ArmResult("enable", *pair, Result.ERROR, evidence))
+        left[:] = [work for work in left if work[1:] not in ((one, other), (other, one)) or work[0] == "trace"]
+
+    async def _lost(self, ended: Ended, left: list[Work], gpus: tuple[int, ...]) -> None:
+        """A worker was lost: the arm it was at is told of, and its GPUs are looked at."""
+        step = ended.step
+        at = next(
+            (
+                one
+                for one in left
+                if one[0] == step.get("arm") and one[1:] == (step.get("source"), step.get("target"))
+            ),
+            next((one for one in left if one[0] == step.get("arm")), left[0] if left else None),
+        )
+        where = clean_line(str(step.get("step", "start")))
+        if at is not None:
+            left.remove(at)
+            if ended.hung:
+                said = f"no answer in the step: {where}; its process was ended"
+                evidence: dict[str, object] = {"say": said, "step": where, "seconds": step.get("limit", 0)}
+                result = Result.HUNG
+            else:
+                evidence = {"say": f"its process died in the step: {where}: {ended.why}", "step": where}
+                result = Result.ERROR
+            self._arm(ArmResult(at[0], at[1], at[2], result, evidence))
+        if ended.stuck:
+            for gpu in gpus:
+                self._wedge(gpu, "its process is stuck in the kernel and cannot be ended")
+        elif ended.hung:
+            await self._check_health(gpus)
+
+    async def _check_health(self, gpus: Iterable[int]) -> None:
+        """After a worker was ended: does each of its GPUs still answer, and is it at rest?"""
+        for gpu in gpus:
+            at_work: int | None = None
+            right = False
+            try:
+                async for told in self._worker("health", (gpu,)).lines():
+                    if told["event"] == "health":
+                        right, at_work = bool(told["right"]), told["utilisation"]
+            except Ended as ended:
+                why = "a small allocation hangs" if ended.hung else f"CUDA does not start: {ended.why}"
+                self._wedge(gpu, f"{why}, after a test on it was ended")
+                continue
+            if not right:
+                self._wedge(gpu, "its memory does not hold what is written, after a test on it was ended")
+            elif at_work is not None and at_work > 90:
+                self._wedge(gpu, f"{at_work} % busy with no process of ours, after a test on it was ended")
+
+    def _worker(
+        self,
+        role: str,
+        gpus: tuple[int, ...] | None,
+        work: list[Work] | None = None,
+        *,
+        peers: bool = False,
+        seconds: float = 0.0,
+        environment: Mapping[str, str] | None = None,
+    ) -> WorkerProcess:
+        job = {
+            "format": 1,
+            "role": role,
+            "layer": dict(self.wish.layer),
+            "gpus": None if gpus is None else list(gpus),
+            "work": list(work or ()),
+            "peers": peers,
+            "seconds": seconds,
+            "cap": self.wish.cap,
+        }
+        devices = None
+        if gpus is not None and self.wish.layer["kind"] != "simulated":
+            by_number = {gpu.index: gpu.uuid for gpu in self.state.gpus}
+            devices = ",".join(by_number[gpu] for gpu in gpus)
+        return WorkerProcess(job, devices, environment or {}, self.wish.patience)
+
+    # What is known ---------------------------------------------------------------------------------------------
+
+    def _arm(self, result: ArmResult) -> None:
+        key = (result.source, result.target)
+        scope = ARMS[result.arm].scope if result.arm in ARMS else Scope.PAIR
+        if scope is Scope.CONTROL or result.source == result.target and scope is Scope.OWN_PROCESS:
+            self._now(controls={**self.state.controls, (result.arm, *key): result})
+        elif scope is Scope.TOGETHER and result.arm != "trace":
+            self._now(together={**self.state.together, result.arm: result})
+        elif key in self.state.pairs:
+            pair = self.state.pairs[key]
+            arms = {**pair.arms, result.arm: result}
+            bandwidth, latency = pair.bandwidth, pair.latency
+            if result.arm == "speed" and result.result is Result.RIGHT:
+                bandwidth, latency = _figure(result, "GBps"), _figure(result, "latency_us")
+            self._put(replace(pair, arms=arms, bandwidth=bandwidth, latency=latency))
+
+    def _put(self, pair: PairResult) -> None:
+        self._now(pairs={**self.state.pairs, (pair.source, pair.target): pair})
+
+    def _wedge(self, gpu: int, why: str) -> None:
+        self._now(
+            gpus=tuple(
+                replace(one, state="wedged", why=why) if one.index == gpu else one for one in self.state.gpus
+            )
+        )
+
+    def _fit(self, *gpus: int) -> bool:
+        return not self._unfit(gpus)
+
+    def _unfit(self, gpus: Iterable[int]) -> str:
+        for one in self.state.gpus:
+            if one.index in gpus and one.state != "ok":
+                return f"GPU{one.index} is {one.state}: {one.why}"
+        return ""
+
+    def _judge_speed(self) -> None:
+        self._now(pairs=judged(self.state))
+
+    def _leave_out(self, gpus: tuple[int, ...]) -> None:
+        """What this machine or this depth did not allow."""
+        untested = []
+        if len(gpus) < 2:
+            untested.append("transfers between GPUs: there is one GPU; pairs, peer access and NCCL need two")
+        later = [arm.test for arm in ARMS.values() if arm not in arms_of(self.wish.depth, arm.scope)]
+        if later:
+            tests = ", ".join(dict.fromkeys(later))
+            untested.append(f"{tests}: a {self.wish.depth} sweep leaves them out; --arms deep or soak runs them")
+        for pair in self.state.pairs.values():
+            if not pair.arms and (why := self._unfit((pair.source, pair.target))):
+                untested.append(f"GPU{pair.source} to GPU{pair.target}: {why}")
+        self._stop_cells()
+        self._now(untested=tuple(untested))
+
+    def _stop_cells(self) -> None:
+        self._now(pairs={key: replace(pair, running="") for key, pair in self.state.pairs.items()})
+
+    def _now(self, **changes: Any) -> None:
+        self.state = replace(self.state, took=time.monotonic() - self._began, **changes)
+        self._changed()
+
+
+class _Turn:
+    """Lets the workers of a round measure one after the other, once all of them have come so far."""
+
+    def __init__(self, count: int) -> None:
+        self._missing = count
+        self._arrived: set[tuple[int, ...]] = set()
+        self._all = asyncio.Event()
+        self._one = asyncio.Lock()
+        self._holder: tuple[int, ...] | None = None
+
+    async def take(self, who: tuple[int, ...]) -> None:
+        """Wait for the turn; it lasts until `leave`."""
+        self._come(who)
+        await self._all.wait()
+        if self._holder != who:
+            await self._one.acquire()
+            self._holder = who
+
+    def leave(self, who: tuple[int, ...]) -> None:
+        """Its worker is done, or lost."""
+        self._come(who)
+        if self._holder == who:
+            self._holder = None
+            self._one.release()
+
+    def _come(self, who: tuple[int, ...]) -> None:
+        self._arrived.add(who)
+        if len(self._arrived) >= self._missing:
+            self._all.set()
+
+
+def _gpu(index: int, one: Mapping[str, Any]) -> GpuReport:
+    return GpuReport(
+        index,
+        clean_line(str(one["name"])),
+        clean_line(str(one["uuid"])),
+        clean_line(str(one["bus"])).lower(),
+        int(one["memory"]),
+        clean_line(str(one["busy"])),
+    )
+
+
+def _figure(result: ArmResult, name: str) -> float | None:
+    value = result.evidence.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _clean(evidence: Mapping[str, object]) -> dict[str, object]:
+    return {
+        clean_line(str(key)): clean_line(value) if isinstance(value, str) else value
+        for key, value in evidence.items()
+    }
