@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ladder_tui.theming import Palette
 
 
+_NARROW = 48
+"""Columns below which the title names no other panes while this one has the keys."""
+
+
 class LanesPane(Pane):
     """A map of values one can walk on; what is seen is asked for again at each stop."""
 
@@ -82,7 +86,9 @@ class LanesPane(Pane):
         if state.layout.rows and state.provenance is Provenance.RECORDING:
             cells.append(Cell("  recording", "recording"))
         cells.append(Cell(f"  {title_words(state)}", "muted"))
-        return Title(self.pane_name, tuple(cells), self.tab_cells())
+        # Where there is no room for both, the value under the cursor is worth more than the neighbour's name.
+        narrow = self.has_focus and self.size.width < _NARROW
+        return Title(self.pane_name, tuple(cells), () if narrow else self.tab_cells())
 
     def empty_text(self) -> str:
         """How values come here."""
