@@ -328,6 +328,7 @@ async def test_a_lane_breakpoint_waits_for_a_launch_nobody_sees(live) -> None:
         "-gdb-set cuda break_on_launch none",
         "-exec-continue",
     ]
+    assert any("each of 2,000,000 warps" in text for text in one.notices())
     # Nobody was told of the stop between.
     assert not [event for event in one.events if isinstance(event, TargetStopped)]
     assert not one.debugger.setting.waiting  # type: ignore[attr-defined]

@@ -120,7 +120,8 @@ class CudaGdbDebugger(GdbDebugger):
         self.launch_stack = LaunchStack(
             self, self.questions, self.standing, self.events, provenance, self.mappings.locate
         )
-        self.setting = self._kernel_breakpoints = KernelBreakpoints(self, self.events, self.emit, self.standing)
+        made = KernelBreakpoints(self, self.events, self.emit, self.standing, self.grid)
+        self.setting = self._kernel_breakpoints = made
         self._stop_words = StopWords()
         self._settings = CudaDeviceStops(self)
         self._fault_origins = FaultOrigins(self, self.events, super().emit)

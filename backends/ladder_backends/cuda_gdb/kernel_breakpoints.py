@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ladder_backends.cuda_gdb.grid import GridQuestions
 from ladder_backends.cuda_gdb.standing import Standing
-from ladder_backends.errors import CommandFailed
+from ladder_backends.errors import CommandFailed, EngineError
 from ladder_backends.gdb.breakpoint_setting import BreakpointSetting, Told
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
@@ -23,10 +24,14 @@ from ladder_backends.mi.records import Value
 from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, BreakpointIntent, BreakpointKind
 from ladder_backends.model.events import BreakpointsChanged, EngineNotice, Event
 from ladder_backends.model.focus import Dim3
+from ladder_backends.model.grid import LANES, volume
 from ladder_backends.text import clean_line
 
 WAITS = "waits for the kernel's module"
 """Of a breakpoint whose place or condition is known only once a kernel was launched."""
+
+MANY_WARPS = 200_000
+"""Warps from which on a condition on lanes is told to be slow: some tens of thousands pass in a second."""
 
 _DEVICE_WORDS = re.compile(r"\b(?:blockIdx|threadIdx|blockDim|gridDim|clusterIdx|clusterDim|warpSize)\b")
 _NOT_YET = ("No symbol", "Focus not set", "not available", "No frame", "no frame")
@@ -60,9 +65,11 @@ class KernelBreakpoints(BreakpointSetting):
         waiting: Intents whose condition the engine could not take yet, by its number.
     """
 
-    def __init__(self, engine: Engine, told: Told, emit: Callable[[Event], None], standing: Standing) -> None:
+    def __init__(
+        self, engine: Engine, told: Told, emit: Callable[[Event], None], standing: Standing, grid: GridQuestions
+    ) -> None:
         super().__init__(engine, told, emit)
-        self._standing = standing
+        self._standing, self._grid = standing, grid
         self.waiting: dict[str, BreakpointIntent] = {}
         self._said: dict[str, tuple[str, BreakpointIntent]] = {}
         told.breakpoints.reword = self._reword
@@ -85,6 +92,7 @@ class KernelBreakpoints(BreakpointSetting):
             else:
                 if made.number:
                     self._said[made.number] = whole, intent
+                    await self._tell_cost(made.number)
                     return self._table.amend(made, intent)
         plain = replace(intent, condition="", block=None, lane=None, enabled=False)
         made = await super()._set_code(plain)
@@ -121,10 +129,21 @@ class KernelBreakpoints(BreakpointSetting):
             del self.waiting[number]
             self._said[number] = whole, intent
             await self._reread(number)
+            await self._tell_cost(number)
             said = True
         if said:
             self._emit(BreakpointsChanged(self._table.bindings))
         return said
+
+    async def _tell_cost(self, number: str) -> None:
+        """The engine looks at the condition for each warp that comes by: tell, where these are many."""
+        with contextlib.suppress(EngineError):
+            here = self._standing.focus.index("kernel") if self._standing.focus is not None else None
+            kernel = next((one for one in await self._grid.kernels() if one.number == here), None)
+            warps = volume(kernel.grid_dim) * -(-volume(kernel.block_dim) // LANES) if kernel is not None else 0
+            if warps > MANY_WARPS:
+                text = f"breakpoint {number}: the engine looks at each of {warps:,} warps that come by"
+                self._emit(EngineNotice(f"{text}, which may take minutes; Ctrl-C ends it", "information"))
 
     async def change(self, binding: BreakpointBinding, intent: BreakpointIntent) -> BreakpointBinding:
         """Make a breakpoint what an intent says; one for lanes is made anew."""
