@@ -10,7 +10,7 @@ import math
 import re
 from dataclasses import dataclass, field
 
-from ladder_backends.model.focus import Focus
+from ladder_backends.model.focus import Coordinate, Focus
 
 _NUMBER = re.compile(
     r"""(?:\([^()]*(?:\([^()]*\)[^()]*)?\)\s*)?      # a type before a pointer
@@ -75,6 +75,9 @@ class UnitLayout:
     start: int = 0
     total: int = 0
     group: str = "block"
+    _index: dict[tuple[tuple[str, Coordinate | None], ...], int] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def unit_at(self, place: int) -> Focus | None:
         """The unit of a place, or None."""
@@ -97,15 +100,17 @@ class UnitLayout:
         row, column = divmod(place, self.width)
         return self.rows[row].first + column
 
-    def place_of(self, focus: Focus | None, *levels: str) -> int | None:
-        """The place of the unit that a focus is in, by these levels; None where it is none of them."""
+    def place_of(self, focus: Focus | None) -> int | None:
+        """The place of the unit that a focus is in; None where it is in none of them."""
         if focus is None:
             return None
-        for number, row in enumerate(self.rows):
-            for column, unit in enumerate(row.units):
-                if unit is not None and all(unit.get(level) == focus.get(level) for level in levels or unit):
-                    return number * self.width + column
-        return None
+        if not self._index:
+            for number, row in enumerate(self.rows):
+                for column, unit in enumerate(row.units):
+                    if unit is not None:
+                        self._index[unit.coordinates] = number * self.width + column
+        levels = next(iter(self._index), ())
+        return self._index.get(tuple((name, focus.get(name)) for name, _ in levels))
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,8 @@ def _line(layout: UnitLayout, ordered: Sequence[UnitValue]) -> Pattern | None:
     starts = Counter(_start(layout, value, step) for value in ordered)
     start, _ = starts.most_common(1)[0]
     on = [value for value in ordered if _close(_start(layout, value, step), start, value)]
-    but = tuple(value.place for value in ordered if value not in on)
+    follow = {value.place for value in on}
+    but = tuple(value.place for value in ordered if value.place not in follow)
     if len(but) * _FEW > len(ordered) or len(on) < 4:
         return None
     words = f"{_printed(on[0])}..{_printed(on[-1])} step {_plain(step)}"
@@ -276,7 +277,8 @@ def _step(layout: UnitLayout, before: UnitValue, after: UnitValue) -> int | floa
     rise = _number(after) - _number(before)
     run = layout.ordinal(after.place) - layout.ordinal(before.place)
     if isinstance(rise, int):
-        return Fraction(rise, run)
+        whole, rest = divmod(rise, run)
+        return Fraction(rise, run) if rest else whole
     return float(f"{rise / run:.5g}")
 
 
@@ -297,6 +299,4 @@ def _printed(value: UnitValue) -> str:
 
 
 def _plain(step: float | Fraction) -> str:
-    if isinstance(step, Fraction):
-        return str(step.numerator) if step.denominator == 1 else f"{step.numerator}/{step.denominator}"
-    return f"{step:g}"
+    return f"{step:g}" if isinstance(step, float) else str(step)

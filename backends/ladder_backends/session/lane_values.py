@@ -28,8 +28,8 @@ LIMIT = 2.0
 MOST = 8_192
 """Lanes that are asked at most."""
 
-TELL_EVERY = 0.08
-"""Seconds between notifications while answers come in, after the first row."""
+TELL_EVERY = 0.5
+"""Seconds between notifications while answers come in, unless there are half as many again as were told."""
 
 _EVERYWHERE = ("No symbol ", "A syntax error", "Invalid ", "No struct", "There is no member", "it would write")
 """Beginnings of errors that are those of the expression, wherever it is asked."""
@@ -243,7 +243,7 @@ async def ask(
 ) -> None:
     """Ask `state.expression` of these; arguments and errors as those of `ask_all`."""
     state.reason, state.running = "", True
-    began, spent, told = time.monotonic(), state.seconds, 0.0
+    began, spent, told, known = time.monotonic(), state.seconds, 0.0, 0
     values = facet.values(state.expression, state.layout, places, level)
     try:
         async with asyncio.timeout(limit), aclosing(values):  # type: ignore[type-var]
@@ -251,8 +251,8 @@ async def ask(
                 state.values.update((value.place, value) for value in batch)
                 now = time.monotonic()
                 state.seconds = spent + now - began
-                if now - told >= TELL_EVERY or len(state.values) <= state.layout.width:
-                    told = now
+                if now - told >= TELL_EVERY or 2 * len(state.values) >= 3 * known:
+                    told, known = now, len(state.values)
                     tell()
                 if wrong := _wrong_everywhere(batch, state.values):
                     state.reason = wrong
