@@ -71,6 +71,9 @@ async def test_the_engine_s_sm_is_looked_at_first(standing: tuple[DebugSession, 
     assert (state.device, state.sm, state.warps[0].block) == (0, 3, (3, 0, 0))
     await view.look(0, 1)
     assert hardware.asked[3:] == ["warps 0 1"]
+    await view.look()
+    assert hardware.asked[4:] == ["warps 0 3"], "by default it is the engine's"
+    del hardware.asked[4:]
     await view.look(1)
     assert hardware.asked[4:] == ["sms 1", "warps 1 0"]
     assert (state.device, state.sm) == (1, 0)
@@ -244,3 +247,17 @@ async def test_steps_typed_fast_do_not_pay_for_lines(
     await view.look_lines()
     assert asked == [(3, 0, 0)]
     assert session.state.lane_lines.lanes == ((Place("k.cu", 3), 32),)
+
+
+async def test_a_refused_wish_is_not_asked_again_at_each_paint(standing: tuple[DebugSession, Hardware]) -> None:
+    session, hardware = standing
+    view = session.machine.device
+    await view.look()
+    hardware.refuses = True
+    for _ in range(3):
+        await view.look(0, 1)
+    assert hardware.asked[3:] == ["warps 0 1"]
+    hardware.refuses = False
+    await view.look(0, 3)
+    await view.look(0, 1)
+    assert hardware.asked[4:] == ["warps 0 3", "warps 0 1"]

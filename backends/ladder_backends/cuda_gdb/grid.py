@@ -12,6 +12,7 @@ from ladder_backends.cuda_gdb.tables import block_warps, blocks_of, kernels_of, 
 from ladder_backends.debugger.contract import FocusRefused
 from ladder_backends.errors import CommandFailed
 from ladder_backends.gdb.questions import Engine
+from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
 from ladder_backends.model.grid import BlockRange, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
@@ -27,13 +28,19 @@ class GridQuestions:
     def __init__(self, engine: Engine, standing: Standing, provenance: Provenance) -> None:
         self._engine, self._standing, self._provenance = engine, standing, provenance
         self._kernels: tuple[Kernel, ...] | None = None
+        self._asking: asyncio.Future[ResultRecord] | None = None
         self.constant = False
 
     async def kernels(self) -> Sequence[Kernel]:
         """Every kernel."""
         if self._kernels is not None and self.constant:
             return self._kernels
-        answer = await self._engine.command("-cuda-info-kernels")
+        if self._asking is None or self._asking.done():
+            # Who asks in the same breath gets the same answer.
+            self._asking = asyncio.ensure_future(self._engine.command("-cuda-info-kernels"))
+            # Nobody may be left who wants to know how it failed.
+            self._asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
+        answer = await asyncio.shield(self._asking)
         clusters = self._standing.clusters
         self._kernels = tuple(
             replace(kernel, cluster_dim=clusters.get(kernel.number)) if kernel.number in clusters else kernel

@@ -27,6 +27,7 @@ from ladder_backends.session.state import Change, Run
 from ladder_backends.session.why_none import why_none
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.facets import DeviceMap
     from ladder_backends.model.focus import Dim3
     from ladder_backends.model.frame import Place
     from ladder_backends.model.grid import Lane, ThreadRun, Warp
@@ -89,11 +90,11 @@ class DeviceView:
         return self._session.state.run in (Run.STOPPED, Run.DUMP)
 
     async def look(self, device: int | None = None, sm: int | None = None) -> None:
-        """Read devices, the SMs of one, and the warps of one SM; what is known of this stop is not asked again.
+        """Read devices, the SMs of one, and the warps of one SM; what was asked at this stop is not asked again.
 
         Args:
-            device: Which; by default the one looked at last, else the focused one, else the first.
-            sm: Which; by default the one looked at last, else the focused one, else the first that is used.
+            device: Which; by default the focused one, else the one looked at last, else the first.
+            sm: Which; by default the focused one, else the one looked at last, else the first that is used.
         """
         session, state = self._session, self._session.state.hardware
         facet = session.debugger.device_map
@@ -107,6 +108,13 @@ class DeviceView:
         if seen == self._seen:
             return
         self._seen = seen
+        await self._look(facet, device, sm)
+        if seen == self._seen:
+            # Refused or not, the same wish is not asked twice.
+            self._seen = (seen[0], device, sm, state.device, state.sm)
+
+    async def _look(self, facet: DeviceMap, device: int | None, sm: int | None) -> None:
+        session, state = self._session, self._session.state.hardware
         focus = session.state.focus
         if self._devices_of != self.stop:
             devices = await self._ask("devices", facet.devices)
@@ -114,7 +122,7 @@ class DeviceView:
                 return
             state.devices, self._devices_of = tuple(devices), self.stop
         numbers = [each.number for each in state.devices]
-        wanted = _first_of(numbers, device, state.device, focus.index("device") if focus else None)
+        wanted = _first_of(numbers, device, focus.index("device") if focus else None, state.device)
         if wanted is None:
             state.note = "no device"
             session.tell(Change.GRID)
@@ -130,7 +138,7 @@ class DeviceView:
             state.sms, self._sms_of = tuple(sms), (self.stop, wanted)
         here = focus.index("sm") if focus is not None and focus.index("device") == wanted else None
         used = [each.number for each in state.sms]
-        chosen = sm if sm is not None else _first_of(used, state.sm, here)
+        chosen = sm if sm is not None else _first_of(used, here, state.sm)
         if chosen != state.sm:
             state.sm, state.warps, self._warps_of = chosen, (), ()
         if chosen is not None and self._warps_of != (self.stop, wanted, chosen):
@@ -140,7 +148,6 @@ class DeviceView:
                 # Another SM was wished for meanwhile.
                 return
             state.warps, self._warps_of = tuple(warps), (self.stop, on, at)
-        self._seen = (self.stop, device, sm, state.device, state.sm)
         session.tell(Change.GRID)
 
     async def _ask(

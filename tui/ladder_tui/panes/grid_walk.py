@@ -30,7 +30,7 @@ class HardwareWalk:
         self._pane = pane
         debug = pane.debug
         focus = debug.focus if debug is not None else None
-        self.device = debug.hardware.device if debug is not None else None
+        self.device: int | None = None
         self.sm = (focus.index("sm") if focus is not None else None) or 0
         self.wanted_sm: int | None = None
         self.slot: int | None = None
@@ -69,13 +69,19 @@ class HardwareWalk:
             case DeviceTarget(device=device):
                 self.device, self.wanted_sm = device, None
             case SmTarget(sm=sm):
-                self.sm = self.wanted_sm = sm
+                self._choose(sm)
                 self.on_map = True
             case SmsTarget() if hit.column is None:
-                self.wanted_sm = self.sm
+                self._choose(self.sm)
             case SlotTarget(device=device, sm=sm, warp=warp, lane=first):
                 if hit.column is not None:
                     lane = hit.column - built.lane_start
                     self.lane = lane if 0 <= lane < LANES else first or 0
                 self.slot = warp
                 self._pane.go(Focus.of(device=device, sm=sm, warp=warp, lane=self.lane))
+
+    def _choose(self, sm: int) -> None:
+        """Look at an SM of the device that is shown, wherever the engine goes meanwhile."""
+        debug = self._pane.debug
+        self.sm = self.wanted_sm = sm
+        self.device = debug.hardware.device if debug is not None else None
