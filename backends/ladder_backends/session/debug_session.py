@@ -33,6 +33,7 @@ from ladder_backends.session.rebuild import Rebuild
 from ladder_backends.session.run_control import RunControl
 from ladder_backends.session.stack import SessionStack
 from ladder_backends.session.state import NOT_STARTED, NOT_STARTED_HERE, Change, DebugState, Run
+from ladder_backends.session.terminal_acts import TerminalActs
 from ladder_backends.session.threads import SessionThreads
 from ladder_backends.session.titles import title_of
 from ladder_backends.session.typed_ahead import TypedAhead
@@ -47,7 +48,7 @@ __all__ = ["DebugSession", "Subscriber"]
 _STEPS_END = frozenset({"end-stepping-range", "function-finished", "location-reached"})
 
 
-class DebugSession(BreakpointActs):
+class DebugSession(BreakpointActs, TerminalActs):
     """Drives one debugger and keeps its `DebugState`.
 
     Args:
@@ -464,37 +465,6 @@ class DebugSession(BreakpointActs):
         """Ask for that many variables from now on; what of them is not known yet is asked for at once."""
         self._follower.rows.variables = variables
         self._follower.look_again(self.state.selected_frame)
-
-    # -- terminals
-
-    async def console(self, line: str) -> None:
-        """Type a line into the engine's command line, as soon as it listens; whatever it changed is followed."""
-        if self._typed_ahead.holds:
-            self._typed_ahead.hold(line)
-        else:
-            await self._type(line)
-
-    async def _type(self, line: str) -> None:
-        with self._told():
-            await self.debugger.console(line)
-
-    async def complete(self, text: str) -> Sequence[str]:
-        """The engine's completions; none where it cannot be asked."""
-        if self._typed_ahead.holds:
-            return ()
-        try:
-            return await self.debugger.complete(text)
-        except LadderError:
-            return ()
-
-    def type_to_program(self, raw: bytes) -> None:
-        """Keys for the program's terminal."""
-        self.debugger.type_to_program(raw)
-
-    def resize_program(self, columns: int, rows: int) -> None:
-        """Size of the program's terminal."""
-        self._program_size = (columns, rows)
-        self.debugger.resize_program(columns, rows)
 
     def told(self) -> contextlib.AbstractContextManager[None]:
         """Within it, a failure becomes one line for the user."""
