@@ -215,7 +215,7 @@ async def look(debugger: Debugger, outcome: JumpOutcome) -> JumpOutcome:
     frames, variables, warps = await asyncio.gather(
         debugger.frames(0, FRAMES),
         _variables(debugger),
-        debugger.warps(outcome.reached),
+        _warps(debugger, outcome.reached),
     )
     number = outcome.reached.index("warp")
     return replace(
@@ -227,6 +227,14 @@ async def look(debugger: Debugger, outcome: JumpOutcome) -> JumpOutcome:
         warps=tuple(warps),
         warp=next((warp for warp in warps if warp.number == number), None),
     )
+
+
+async def _warps(debugger: Debugger, reached: Focus) -> Sequence[Warp]:
+    """The block's warps; a lane is worth standing in without them."""
+    try:
+        return await debugger.warps(reached)
+    except CommandFailed:
+        return ()
 
 
 async def _variables(debugger: Debugger) -> VariableWindow:

@@ -184,7 +184,7 @@ class LiveJump:
             ) from refused
         finally:
             self._phase = _Phase.LANE
-        self._session.stand_in(wish.asked, reached)
+        self._stands_in(reached)
         if wish.line is None:
             return
         frame = await self._frame()
@@ -206,13 +206,14 @@ class LiveJump:
         kernel = base_name(self.wish.kernel) if self.wish.kernel else "a kernel"
         self._tell(f"started; waits for the launch of {kernel}")
         await self._resume(StepKind.RUN)
-        await self._on()
+        await self._launch()
+        await self._in_launch()
 
     async def _on(self) -> None:
         """Go on in the phase that was reached."""
         session, runs = self._session, self._session.debugger.lane_runs
         self._since = None if session.state.run is not Run.STOPPED else self._since
-        again = session.state.run is Run.STOPPED and self._phase is not _Phase.STEPS and bool(self._matching)
+        again = session.state.run is Run.STOPPED and self._phase in (_Phase.COMING, _Phase.LANE)
         if again and runs is not None:
             # Given up in the middle of waiting.
             if not runs.waiting:
@@ -223,13 +224,11 @@ class LiveJump:
         if self._phase is _Phase.LAUNCH:
             await self._launch()
             await self._in_launch()
-        elif self._phase is _Phase.COMING:
+            return
+        if self._phase is not _Phase.STEPS:
             await self._come(self._place_waited_for)
+        if self._phase is not _Phase.LANE:
             await self._to_line()
-        elif self._phase is _Phase.LANE:
-            await self._come(self._place_waited_for)
-        else:
-            await self._steps()
 
     async def _launch(self) -> None:
         """Run on from launch to launch up to the one that is meant."""
@@ -281,17 +280,13 @@ class LiveJump:
             await self._resume(StepKind.CONTINUE)
             await self._come(self._place_waited_for)
             return
-        try:
-            reached = await self._session.debugger.switch(self._lane())
-        except FocusRefused:
+        if not await self._stand():
             self._phase, self._place_waited_for = _Phase.COMING, entry
             await self._wait_at(entry)
             block = format_coordinate(self.wish.asked["block"])
             self._tell(f"block {block} is not on the device yet: waits for it among {_warps(kernel):,} warps")
             await self._resume(StepKind.CONTINUE)
             await self._come(entry)
-        else:
-            self._session.stand_in(self.wish.asked, reached)
         await self._to_line()
 
     async def _to_line(self) -> None:
@@ -353,7 +348,7 @@ class LiveJump:
             GaveUp: It ended, a fault or the user stopped it, or time is up.
         """
         session, state = self._session, self._session.state
-        late = False
+        late = self._moved = False
         try:
             async with asyncio.timeout(max(0.05, self._deadline - time.perf_counter())):
                 await session.at_rest()
@@ -382,7 +377,8 @@ class LiveJump:
             raise GaveUp(f"{state.run_detail} before {before}", (STAY, DUMP))
         if self._stopped_by_user or late:
             why = "you stopped it" if self._stopped_by_user else f"{self._age:.0f} s are over"
-            raise GaveUp(f"{why} before {before}", (WAIT, STAY, *((DUMP,) if self._can_dump else ())))
+            on_device = session.debugger.gpu_dumps is not None and "block" in (state.focus or ())
+            raise GaveUp(f"{why} before {before}", (WAIT, STAY, DUMP) if on_device else (WAIT, STAY))
 
     def _seen(self) -> str:
         """What was launched, where nothing of it was meant."""
@@ -401,10 +397,6 @@ class LiveJump:
         last = next((line for line in reversed(lines) if line.strip()), "") if not self._matching else ""
         return f"; it wrote: {clean_line(last.strip())[:_LONGEST]}" if last else ""
 
-    @property
-    def _can_dump(self) -> bool:
-        return self._session.debugger.gpu_dumps is not None and "block" in (self._session.state.focus or ())
-
     def _count_stop(self) -> None:
         self._way_stops += 1
         detail = self._session.state.run_detail
@@ -414,15 +406,14 @@ class LiveJump:
 
     async def _stand(self) -> bool:
         """Stand in the lane; returns whether it is on the device."""
-        session = self._session
-        focus = session.state.focus
+        focus = self._session.state.focus
         if focus is not None and focus.satisfies(self.wish.asked):
             return True
         try:
-            reached = await session.debugger.switch(self._lane())
+            reached = await self._session.debugger.switch(self._lane())
         except FocusRefused:
             return False
-        session.stand_in(self.wish.asked, reached)
+        self._stands_in(reached)
         return reached.satisfies(self.wish.asked)
 
     async def _is_at(self, place: str) -> bool:
@@ -434,7 +425,15 @@ class LiveJump:
             and f"{file_name(frame.place.file)}:{frame.place.line}" == file_name(place)
         )
 
+    def _stands_in(self, reached: Focus) -> None:
+        self._moved = True
+        self._session.stand_in(self.wish.asked, reached)
+
     async def _frame(self) -> Frame | None:
+        """The innermost frame: as the last stop's record told, unless the focus has moved since."""
+        told = self._session.state.frames.frames
+        if told and not self._moved:
+            return told[0]
         window = await self._session.debugger.frames(0, 1)
         return window.frames[0] if window.frames else None
 
@@ -496,6 +495,7 @@ class LiveJump:
 
     _place_waited_for = ""
     _since: float | None = None
+    _moved = True
 
 
 def _warps(kernel: Kernel) -> int:
