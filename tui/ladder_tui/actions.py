@@ -313,6 +313,8 @@ ACTIONS: tuple[Action, ...] = (
            needs=Need.ROW, hinted=True),
     Action("variables.form", ("t",), "form", "Write the value as hex, decimal, binary, octal, char, float",
            "Variables", "form", "variables", needs=Need.ROW, hinted=True),
+    Action("variables.storage", ("at",), "spaces", "Show address spaces in types, as @shared, or leave them out",
+           "Variables", "storage", "variables"),
     Action("variables.elements", ("i",), "elements", "Choose which elements are shown: 500..520", "Variables",
            "elements", "variables"),
     Action("variables.watch", ("p",), "watch", "Watch the value at every stop, as an expression", "Variables",

@@ -137,7 +137,7 @@ class CudaGdbDebugger(GdbDebugger):
             "registers": CudaRegisters(self, self.standing, self.lane.registers, self._in_lane),
             "memory": CudaMemory(self, self.standing),
             "code": CudaCode(self, self._in_lane),
-            "values": CudaValues(self, provenance),
+            "values": CudaValues(self, self.lane),
             "kernel_launches": CudaKernelLaunches(
                 self, self.standing, self.lane, self.kernels, self.questions.frames, provenance
             ),

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Protocol
 
+from ladder_backends.cuda_gdb.exceptions import explained
 from ladder_backends.cuda_gdb.opening import CheckedDump, DumpStory, check_dump, tell_story
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.errors import CommandFailed, EngineDied, TargetInvalid
@@ -67,7 +68,8 @@ class DumpOpening:
             await self._engine.start()
         story = await self._open(target, checked)
         self.dump = checked.dump if checked else await asyncio.to_thread(_dump_beside_recording, target.dump)
-        self.notes = checked.notes if checked else ()
+        meaning = explained(story.description) if story.fault else ""
+        self.notes = (*(checked.notes if checked else ()), *((meaning,) if meaning else ()))
         return story
 
     async def _check_and_start(self, target: GpuDumpTarget) -> CheckedDump:

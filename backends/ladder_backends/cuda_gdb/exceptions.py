@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from ladder_backends.model.kernel_launch import LaneException
 
-_MEMCHECK = "memcheck on the sanitizer's rung names the access and the allocation it missed"
+_MEMCHECK = "run memcheck: it names the access and its allocation"
 _STACK = "raise cudaLimitStackSize, or recurse less deep"
 _CODE = "look at the instruction (w d); a damaged function pointer or return address leads there"
 
@@ -84,6 +84,14 @@ def exception_in(text: str) -> LaneException | None:
         if name.casefold() in text.casefold():
             return described(known, name)
     return LaneException(None, text) if text and text.casefold() not in ("none", "no exception") else None
+
+
+def explained(text: str) -> str:
+    """`Warp Assert: a lane's assert() failed — …` of the exception a text names; nothing where it says no more."""
+    told = exception_in(text)
+    if told is None or not told.meaning:
+        return ""
+    return f"{told.name}: {told.meaning} — {told.remedy}"
 
 
 def described(number: int, told: str = "") -> LaneException:

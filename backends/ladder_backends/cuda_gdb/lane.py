@@ -24,12 +24,14 @@ class Lane:
     Attributes:
         dump: What the dump's file tells of its kernels; None on a device.
         program: Path of the host's program, or an empty string.
+        storage: Types tell where a value lies and where a pointer points to: `@register int`.
     """
 
     def __init__(self, provenance: Provenance) -> None:
         self._provenance = provenance
         self.dump: GpuDump | None = None
         self.program = ""
+        self.storage = False
 
     async def variables(
         self, window: VariableWindow, focus: Focus | None, frames: Callable[[int, int], Awaitable[FrameWindow]]
@@ -47,7 +49,7 @@ class Lane:
         """One value."""
         return replace(
             variable,
-            type=plain_type(variable.type),
+            type=variable.type if self.storage else plain_type(variable.type),
             value=_UNREADABLE_STRING.sub("", variable.value),
             provenance=self._provenance,
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ladder_backends.cuda_gdb.exceptions import explained
 from ladder_backends.cuda_gdb.fault_origin import place_in, raised_at
 from ladder_backends.gdb.translation import number_of, text_of
 from ladder_backends.mi.records import Value
@@ -82,7 +83,8 @@ def _exception(results: Mapping[str, Value], stop: TargetStopped) -> TargetStopp
     """An exception: the record of some tells the instruction that raised it, past which the frame may stand."""
     name = text_of(results.get("exception_name")) or text_of(results.get("signal-meaning"))
     number = text_of(results.get("signal-name")).removeprefix(_EXCEPTION)
-    stop = replace(stop, description=name or f"CUDA exception {number}", fault=True)
+    words = name or f"CUDA exception {number}"
+    stop = replace(stop, description=words, fault=True, meaning=explained(f"{_EXCEPTION}{number}"))
     line, file = number_of(results.get("line")), text_of(results.get("filename"))
     if line is None or line < 1 or not file:
         return stop

@@ -6,26 +6,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ladder_backends.cuda_gdb.type_names import plain_type
 from ladder_backends.debugger.facets.values import Form, Look, Wanted
 from ladder_backends.gdb.variable_objects import VariableObjects
-from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import ChildWindow, Variable
 
 if TYPE_CHECKING:
+    from ladder_backends.cuda_gdb.lane import Lane
     from ladder_backends.gdb.questions import Engine
 
 
 class CudaValues(VariableObjects):
     """Variable objects with types in the words of the source."""
 
-    def __init__(self, engine: Engine, provenance: Provenance) -> None:
+    def __init__(self, engine: Engine, lane: Lane) -> None:
         super().__init__(engine)
-        self._provenance = provenance
+        self._lane = lane
+
+    @property
+    def storage(self) -> bool:
+        """Types tell where a value lies and where a pointer points to."""
+        return self._lane.storage
+
+    @storage.setter
+    def storage(self, shown: bool) -> None:
+        self._lane.storage = shown
 
     async def read(self, wanted: Sequence[Wanted], frame_level: int, *, calls: bool = False) -> Sequence[Variable]:
         """The values, one after the other."""
-        return [self._plain(each) for each in await super().read(wanted, frame_level, calls=calls)]
+        return [self._lane.variable(each) for each in await super().read(wanted, frame_level, calls=calls)]
 
     async def children(
         self,
@@ -38,7 +46,4 @@ class CudaValues(VariableObjects):
     ) -> ChildWindow:
         """A window of children."""
         window = await super().children(expression, frame_level, start, count, form, look)
-        return replace(window, children=tuple(self._plain(each) for each in window.children))
-
-    def _plain(self, variable: Variable) -> Variable:
-        return replace(variable, type=plain_type(variable.type), provenance=self._provenance)
+        return replace(window, children=tuple(self._lane.variable(each) for each in window.children))

@@ -38,6 +38,7 @@ class TargetStopped:
         fault: The stop is a signal or exception rather than a step or breakpoint.
         returned: What a function returned that was run to its end, or None.
         origin: Where the fault was raised, as the engine told; the frame may stand past it. None elsewhere.
+        meaning: What the fault means and what helps, in a sentence; or an empty string.
     """
 
     reason: str
@@ -48,6 +49,7 @@ class TargetStopped:
     fault: bool = False
     returned: Variable | None = None
     origin: Place | None = None
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

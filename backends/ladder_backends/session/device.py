@@ -74,6 +74,8 @@ class SessionDevice:
             state.launches, state.failures = facet.launches, facet.failures
         elif isinstance(event, TargetStopped | TargetRunning | TargetExited | EngineExited | FocusChanged):
             state.left = self._session.debugger.lane_left
+        if isinstance(event, TargetStopped) and event.meaning:
+            self._session.notice(event.meaning)
 
     def visited(self, left: Focus | None) -> None:
         """The focus was moved: tell where the lane was that was left for the host, once."""

@@ -286,7 +286,6 @@ class SessionValues:
         """The variable with `changed` set where it differs from what it was at an earlier stop."""
         if variable.error:
             return variable
-        # Lanes are compared with themselves: going to another one changes nothing.
         here = (*key, self._trees.form_of(key), *lane_of(self._session.state.focus))
         seen = self._seen.pop(here, None)
         if seen is None:
@@ -386,6 +385,15 @@ class SessionValues:
             return
         self._trees.assigned.add(row.key)
         self._session.look_again()
+
+    def show_storage(self) -> bool:
+        """Tell address spaces in types, or no longer; False where the engine knows none."""
+        facet = self._facet
+        if facet is None or facet.storage is None:
+            return False
+        facet.storage = not facet.storage
+        self._session.look_again()
+        return True
 
     async def watch(self, expression: str, *, calls: bool = True) -> None:
         """Watch an expression, or read it again; with `calls` it may run functions of the program, this once."""

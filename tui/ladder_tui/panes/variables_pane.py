@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.facets.values import CALLS, Form
@@ -18,6 +19,7 @@ from ladder_tui.widgets.row import Cell, Row, width_of
 
 if TYPE_CHECKING:
     from ladder_backends.session.values import SessionValues
+    from ladder_tui.panes.lane_glyphs import Sparkline
     from ladder_tui.theming import Palette
 
 _FORMS = (
@@ -32,6 +34,8 @@ _FORMS = (
     Form.RAW,
 )
 _UNREAD = "…"
+_SPACES = re.compile(r"@\w+|\*")
+_OPTIMIZED_OUT = "<optimized out>"
 _LEAST_HEIGHT = 5
 """Lines of a view that has one to spare for what stands above its rows."""
 _INSIDE_SHOWN = 3
@@ -41,7 +45,7 @@ _INSIDE_SHOWN = 3
 class VariablesPane(Pane):
     """Name, value, type; what changed since the last stop has a mark, what can be opened an arrow."""
 
-    INTEREST = Change.VARIABLES | Change.FRAMES | Change.FOCUS | Change.RUN
+    INTEREST = Change.VARIABLES | Change.FRAMES | Change.FOCUS | Change.RUN | Change.LANES
     BINDINGS: ClassVar = bindings_for("variables")
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
@@ -49,12 +53,18 @@ class VariablesPane(Pane):
         self._rows: list[ValueRow] = []
         self._lines: list[ValueLine] = []
         self._width = 0
+        self._sparkline: Sparkline | None = None
         self._selected: tuple[Key, Sort] | None = None
 
     @property
     def _values(self) -> SessionValues | None:
         session = self.session
         return session.values if session is not None else None
+
+    @property
+    def _in_lane(self) -> bool:
+        debug = self.debug
+        return debug is not None and debug.focus is not None and "block" in debug.focus
 
     # Following -------------------------------------------------------------------------------------------------
 
@@ -150,9 +160,29 @@ class VariablesPane(Pane):
         if row.form != Form.NATURAL:
             end.append(Cell(row.form, "focus"))
             room -= len(row.form) + 1
-        if variable.type and width_of([Cell(variable.type)]) <= room:
-            end.append(Cell((" " if end else "") + variable.type, "type"))
+        over_lanes = self._over_lanes(variable.expression)
+        if over_lanes and width_of(over_lanes) + 1 <= room:
+            return Row(
+                tuple(cells), (*over_lanes, *(Cell(f" {cell.text}", cell.style) for cell in end)), target=row
+            )
+        kind = variable.type
+        if "@" in kind and width_of([Cell(kind)]) > room:
+            # Where there is no room for the type, its address spaces alone: those were asked for.
+            kind = " ".join(_SPACES.findall(kind))
+        if kind and width_of([Cell(kind)]) <= room:
+            end.append(Cell((" " if end else "") + kind, "type"))
         return Row(tuple(cells), tuple(end), target=row)
+
+    def _over_lanes(self, expression: str) -> tuple[Cell, ...]:
+        """The value in the lanes beside the focused one, where it was asked of them."""
+        debug = self.debug
+        if debug is None or debug.lane_values.expression != expression:
+            return ()
+        if self._sparkline is None:
+            from ladder_tui.panes.lane_glyphs import Sparkline
+
+            self._sparkline = Sparkline()
+        return self._sparkline.cells(debug, expression)
 
     def _value_cell(self, row: ValueRow) -> Cell:
         variable = row.variable
@@ -160,6 +190,8 @@ class VariablesPane(Pane):
             return Cell(f"<calls a function; {key_of('list.act')} runs it>", "muted")
         if variable.error:
             return Cell(f"<{variable.error}>", "warn")
+        if variable.value == _OPTIMIZED_OUT and self._in_lane:
+            return Cell("<optimized out: not set yet, or no longer>", "muted")
         if not variable.value and row.watched:
             return Cell(_UNREAD, "muted")
         text = short_value(variable.value) + ("…" if variable.cut else "")
@@ -180,7 +212,7 @@ class VariablesPane(Pane):
     def heading(self) -> Row | None:
         """The lane whose values these are, with its place in the grid and on the device."""
         debug = self.debug
-        if debug is None or debug.focus is None or "block" not in debug.focus or self.size.height < _LEAST_HEIGHT:
+        if debug is None or not self._in_lane or self.size.height < _LEAST_HEIGHT:
             return None
         words = lane_words(debug.focus, kernel_of(debug), self.body_width)
         return Row((Cell(words, "muted"),)) if words and not self.not_standing() else None
@@ -303,6 +335,12 @@ class VariablesPane(Pane):
             forms = [form for form in _FORMS if form is not Form.RAW or row.variable.children]
             here = forms.index(Form(row.form)) if row.form in forms else 0
             self.work(values.write_as(row, forms[(here + 1) % len(forms)]))
+
+    def action_storage(self) -> None:
+        """Show address spaces in types, or leave them out."""
+        values = self._values
+        if values is None or not values.show_storage():
+            self.ladder_app.refuse("address spaces: this engine tells none in types")
 
     def action_watch(self) -> None:
         """Watch the selected value as an expression."""

@@ -56,7 +56,12 @@ class Values(abc.ABC):
 
     Everything is bounded: in rows by the window, in bytes by a line's length, in time by an interruption of the
     engine, after which the row that took so long says `TIMED_OUT`.
+
+    Attributes:
+        storage: Types tell the address space of values and pointers; None on an engine that knows none.
     """
+
+    storage: bool | None = None
 
     @abc.abstractmethod
     async def read(self, wanted: Sequence[Wanted], frame_level: int, *, calls: bool = False) -> Sequence[Variable]:
