@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ladder_backends.case import Case, NewPart, Origin, Role, open_files, read_case, write_case
 from ladder_backends.cuda_gdb import CudaGdbDebugger
+from ladder_backends.debugger.facets import DeviceMap
 from ladder_backends.debugger.target import GpuDumpTarget
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.transport import EngineCommand, Transport
@@ -59,6 +60,8 @@ async def _record(target: GpuDumpTarget, recording: Path, version: str) -> int:
         await session.open(target)
         await session.at_rest()
         lanes = await _lanes(debugger)
+        if debugger.device_map is not None:
+            await _ask_hardware(debugger.device_map)
         for asked in lanes:
             outcome = await jump(debugger, asked)
             assert outcome.reached is not None, outcome.reason
@@ -98,6 +101,13 @@ async def _lanes(debugger: CudaGdbDebugger) -> list[Focus]:
                 if len(lanes) > _MOST_LANES:
                     return lanes[:_MOST_LANES]
     return lanes
+
+
+async def _ask_hardware(hardware: DeviceMap) -> None:
+    """Ask whose warps each SM holds."""
+    for device in await hardware.devices():
+        for sm in await hardware.sms(device.number):
+            await hardware.warps_on(device.number, sm.number)
 
 
 def _copied(case: Case, name: str, folder: Path) -> NewPart:
