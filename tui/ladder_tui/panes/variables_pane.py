@@ -160,8 +160,8 @@ class VariablesPane(Pane):
         if row.form != Form.NATURAL:
             end.append(Cell(row.form, "focus"))
             room -= len(row.form) + 1
-        over_lanes = self._over_lanes(variable.expression)
-        if over_lanes and width_of(over_lanes) + 1 <= room:
+        over_lanes = self._over_lanes(variable.expression, room - 1)
+        if over_lanes:
             return Row(
                 tuple(cells), (*over_lanes, *(Cell(f" {cell.text}", cell.style) for cell in end)), target=row
             )
@@ -173,7 +173,7 @@ class VariablesPane(Pane):
             end.append(Cell((" " if end else "") + kind, "type"))
         return Row(tuple(cells), tuple(end), target=row)
 
-    def _over_lanes(self, expression: str) -> tuple[Cell, ...]:
+    def _over_lanes(self, expression: str, room: int) -> tuple[Cell, ...]:
         """The value in the lanes beside the focused one, where it was asked of them."""
         debug = self.debug
         if debug is None or debug.lane_values.expression != expression:
@@ -182,7 +182,7 @@ class VariablesPane(Pane):
             from ladder_tui.panes.lane_glyphs import Sparkline
 
             self._sparkline = Sparkline()
-        return self._sparkline.cells(debug, expression)
+        return self._sparkline.cells(debug, expression, room)
 
     def _value_cell(self, row: ValueRow) -> Cell:
         variable = row.variable
