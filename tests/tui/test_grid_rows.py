@@ -287,6 +287,15 @@ def test_several_kernels_have_a_row_each() -> None:
     assert grid_rows(debug, width=58).rows[1].end[0].text == "Pending on device 1"
 
 
+def test_from_the_host_the_blocks_are_seen() -> None:
+    blocks = (BlockRange(0, (0, 0, 0), (3, 0, 0), 4, "running"),)
+    debug = DebugState("cuda-gdb", run=Run.STOPPED, focus=Focus.of(thread=1), grid=Grid((VADD,), blocks))
+    assert texts(debug, width=70) == [
+        "blocks ▣0 ▣1 ▣2 ▣3  4 of 4 blocks resident",
+        "standing in thread 1 of the host; Enter on a block goes there",
+    ]
+
+
 def test_nothing_open_has_no_rows() -> None:
     assert texts(DebugState("gdb")) == []
 

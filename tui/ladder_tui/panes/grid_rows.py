@@ -351,6 +351,9 @@ def _warp_rows(
     if not warps:
         if focus.block is not None and kernel is not None:
             rows.append(Row((Cell(f"block {format_coordinate(focus.block)} has no warp on the device", "muted"),)))
+        elif kernel is not None and debug.focus is not None and debug.run is Run.STOPPED:
+            words = f"standing in {debug.focus.describe()} of the host; Enter on a block goes there"
+            rows.append(Row((Cell(words, "muted"),)))
         return
     held = {warp.index: warp for warp in warps}
     count = max(warp_count(kernel), max(held) + 1)
