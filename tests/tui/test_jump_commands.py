@@ -36,7 +36,8 @@ SIZES = [(80, 24), (120, 40)]
 async def ladder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Any]:
     """A real ladder whose live programs are simulated: `ladder.gpus` are taken first."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    ladder: Any = Ladder()
+    monkeypatch.chdir(tmp_path)
+    ladder: Any = Ladder(source_roots=(tmp_path,))
     ladder.gpus = []
     take, missing = ladder.engines.take, ladder.engines.missing
 
@@ -174,3 +175,15 @@ async def test_ways_of_a_race_analysis(ladder: Any, show: Show, shots: Any) -> N
         await view.press("enter")
         await view.press("j")
         shots.text(view.app, "jump-ways-race-analysis-80")
+
+
+async def test_without_a_lane_the_nearest_line_is_shown(ladder: Any, show: Show, tmp_path: Path) -> None:
+    (tmp_path / "shared_race.cu").write_text("".join(f"// line {number}\n" for number in range(1, 20)))
+    async with show(ladder, (80, 24)) as view:
+        await ladder.open_files((LOGS / "racecheck-analysis.log",))
+        await settled(view)
+        await view.press("enter")
+        await settled(view)
+        assert "// line 8" in view.text()
+        assert view.app.focused is pane_of(view.app)
+        assert "a race analysis sums up many accesses" in view.text()

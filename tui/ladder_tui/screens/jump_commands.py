@@ -102,7 +102,19 @@ class JumpCommands(Screen[None]):
         """Stand in its lane; where it has none, or none is reached, show its line and say what else there is."""
         home = cast("Workspace", self)
         outcome = await home.ladder.jump(finding, side)
+        if outcome is not None and outcome.reached is None and not outcome.superseded:
+            self._look_at_nearest(outcome)
         self._offer_rest(outcome)
+
+    def _look_at_nearest(self, outcome: JumpOutcome) -> None:
+        """Show the line that is left to look at, without taking the keys from where they are."""
+        from ladder_backends.model.frame import Place
+        from ladder_tui.panes.source_pane import SourcePane
+
+        source = cast("Workspace", self).panes.get("source")
+        line = next((each for each in outcome.alternatives if each.file and each.line is not None), None)
+        if line is not None and line.line is not None and isinstance(source, SourcePane) and source.display:
+            source.look_at(Place(line.file, line.line))
 
     def _offer_rest(self, outcome: JumpOutcome | None) -> None:
         """Say that there are ways left that no pane lists."""
