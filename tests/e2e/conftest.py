@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = Path(sys.executable).parent / "ladder-tui"
+_BESIDE = Path(sys.executable).parent / "ladder-tui"
+COMMAND = _BESIDE if _BESIDE.exists() else Path(shutil.which("ladder-tui") or _BESIDE)
 PATIENCE = 25.0
 """Seconds until a screen that never comes is given up; a machine under load is slow, not wrong."""
 
