@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,6 +21,7 @@ from ladder_backends.model.provenance import Provenance
 from ladder_backends.recording import ReplayTransport, read_recording
 from ladder_backends.session import lane_values
 from ladder_backends.session.debug_session import DebugSession
+from ladder_backends.session.jump import JumpOutcome
 from ladder_backends.session.state import Change
 from ladder_demos.catalogue import find_demo
 
@@ -135,6 +137,39 @@ async def test_a_cancelled_question_keeps_its_answers(on_dump: Open, monkeypatch
     assert not session.lane_values.cancel()
     # The focus is where it was, and so is everybody else's answer.
     assert (await session.evaluate("threadIdx.x")).value == "0"
+
+
+@pytest.mark.cuda_gdb
+async def test_an_interrupt_ends_the_question_and_nothing_else(
+    on_dump: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes_module, "MOST_AT_ONCE", 8)
+    session = await on_dump("hang")
+    state = session.state.lane_values
+    some = asyncio.Event()
+    session.subscribe(lambda change: some.set() if state.values else None)
+    session.lane_values.evaluate("threadIdx.x", "grid")
+    await some.wait()
+    await session.interrupt()
+    assert state.reason == "cancelled"
+    assert {value.error for value in state.values.values()} == {""}
+    assert (await session.evaluate("threadIdx.x")).value == "0"
+
+
+@pytest.mark.cuda_gdb
+async def test_a_stop_that_a_jump_pushed_aside_is_told_all_the_same(cuda_gdb: Path) -> None:
+    session = DebugSession(CudaGdbDebugger())
+    told: list[Change] = []
+    session.subscribe(told.append)
+    await session.open(target("hang"))
+    # What is to be seen at the stop is still being read.
+    session.show_jump(JumpOutcome(Focus(), session.debugger.standing.focus))  # type: ignore[attr-defined]
+    await session.at_rest()
+    told.clear()
+    session.tell(Change.LANES)
+    await asyncio.sleep(0.01)
+    assert told
+    await session.close()
 
 
 @pytest.mark.cuda_gdb

@@ -233,3 +233,22 @@ async def test_hostile_values_are_text(gpu_dump: Any, lanes: Any, show: Any) -> 
     async with show(gpu_dump) as view:
         await ask(view, "x")
         assert "[bold]232[/]" in view.text()
+
+
+async def test_a_variable_shows_its_values_in_the_lanes_beside(gpu_dump: Any, lanes: Any, show: Any) -> None:
+    drawn = "····▁▁▂▃▃▄▅▅▆▇▇█"
+
+    def line(view: Any, name: str) -> str:
+        return next(line for line in view.text().splitlines() if f" {name}  10" in line)
+
+    async with show(gpu_dump) as view:
+        await view.press("w", "v")
+        assert drawn not in view.text()
+        await ask(view, "i")
+        assert line(view, "i").endswith(drawn)
+        assert drawn not in line(view, "n")
+        session = gpu_dump.sessions["cuda-gdb"]
+        session.lane_values.take(TargetRunning(0.0))
+        session.tell(Change.LANES)
+        await view.settle()
+        assert drawn not in line(view, "i")

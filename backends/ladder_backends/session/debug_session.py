@@ -311,6 +311,8 @@ class DebugSession(BreakpointActs, TerminalActs):
     async def interrupt(self) -> None:
         """Stop the target, or a busy engine."""
         self._queued = None
+        if self.lane_values.cancel():
+            return
         self.threads.expect_stops()
         self.control.interrupted()
         with self._told():
