@@ -37,7 +37,10 @@ COMMANDS: dict[str, Command] = {
             program=True,
         ),
         Command(
-            "jump", "--dump D --block x,y,z --thread x,y,z", "stand in a lane of a dump", "ladder_tui.cli.jump"
+            "jump",
+            "--dump D --block x,y,z --thread x,y,z",
+            "stand in a lane, of a dump or --live",
+            "ladder_tui.cli.jump",
         ),
         Command("open", "FILES...", "open a case, or report and dump together", "ladder_tui.cli.open"),
         Command("demo", "[NAME]", "try a broken program or a shipped case", "ladder_tui.cli.demo"),
