@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -152,6 +153,23 @@ async def test_back_and_forth_over_dump_and_live(rig: Rig, cuda_gdb: Path) -> No
     await ladder.jump(ladder.state.report.findings[3])
     assert [place.seat for place in history.places] == [Seat.DUMP, Seat.DUMP]
     assert history.at == 1
+
+
+@pytest.mark.cuda_gdb
+async def test_watches_follow_each_jump(rig: Rig, cuda_gdb: Path) -> None:
+    ladder = rig.ladder
+    await ladder.open_files((CASE,))
+    assert ladder.state.report is not None
+    await ladder.jump(ladder.state.report.findings[0])
+    session = ladder.active
+    assert session is not None
+    session.values.show(0, 20)
+    await session.values.watch("i * 2")
+    assert session.state.values.watches["i * 2"].value == "2000"
+    await ladder.jump(ladder.state.report.findings[8])
+    async with asyncio.timeout(5):
+        while session.state.values.watches["i * 2"].value != "2016":
+            await asyncio.sleep(0.005)
 
 
 @pytest.mark.cuda_gdb

@@ -158,6 +158,9 @@ class Jumps:
             self._ladder.switch_seat(DUMPS, Seat.DUMP)
             session.show_jump(outcome)
             self.history.note(outcome, finding, side)
+            if outcome.reached is not None:
+                # The lane is shown first; what is watched in it comes behind.
+                self._ladder.background(watches_of(session))
             if outcome.reached is None or outcome.reason:
                 self._ladder.notice(outcome.reason, "warning")
             return outcome
@@ -205,3 +208,9 @@ class Jumps:
             return await engines.take(DUMPS)
         self._ladder.notice(stand_in.notice, "warning")
         return engines.replay(DUMPS, stand_in.recording)
+
+
+async def watches_of(session: DebugSession) -> None:
+    """Ask for what is watched, as the lane sees it that was jumped to."""
+    with session.told():
+        await session.values.look_again()

@@ -235,6 +235,9 @@ class LiveJumps:
             outcome = replace(outcome, alternatives=(*outcome.alternatives, *alternatives_of_finding(finding)))
             if session is not None:
                 session.state.alternatives = outcome.alternatives
+        if outcome.reached is not None and session is not None:
+            # Nothing but the lane was asked for on the way; the views round it come behind.
+            session.look_again()
         if outcome.exact:
             target = session.target if session is not None else None
             if isinstance(target, LaunchTarget) and len(outcome.phases) > 1:
