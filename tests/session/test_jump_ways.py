@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.debugger import LaunchTarget, StepKind
-from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, LaneAnswer, Side
+from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, LaneAnswer, Report, Side
 from ladder_backends.model.focus import Focus
 from ladder_backends.rungs import device_rung
 from ladder_backends.sanitizer.plan import Plan
@@ -168,7 +168,7 @@ async def test_watches_follow_each_jump(rig: Rig, cuda_gdb: Path) -> None:
     assert session.state.values.watches["i * 2"].value == "2000"
     await ladder.jump(ladder.state.report.findings[8])
     async with asyncio.timeout(5):
-        while session.state.values.watches["i * 2"].value != "2016":
+        while session.state.values.watches["i * 2"].value != "2016":  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 
 
@@ -194,7 +194,6 @@ async def test_without_a_dump_it_runs_only_what_was_run_before(rig: Rig) -> None
     assert outcome.reached is None
     # The plan of another day's run is no program at hand.
     assert [each.act for each in outcome.alternatives if each.act is Act.LIVE] == []
-    from ladder_backends.model.finding import Report
 
     rig.ladder.state.report = Report(tool="memcheck", findings=[found()])
     outcome = await rig.ladder.jumps.to_finding(found())
@@ -206,7 +205,6 @@ async def test_without_a_dump_it_runs_only_what_was_run_before(rig: Rig) -> None
 
 
 async def test_what_is_live_elsewhere_is_ended_only_on_demand(rig: Rig) -> None:
-    from ladder_backends.model.finding import Report
 
     rig.ladder.state.report = Report(tool="memcheck", findings=[found()])
     rig.ran()
@@ -228,7 +226,6 @@ def acts(rig: Rig, finding: Finding, side: int = 0) -> list[Act]:
 
 
 async def test_ways_to_what_has_no_lane(rig: Rig) -> None:
-    from ladder_backends.model.finding import Report
 
     rig.ladder.state.report = Report(tool="racecheck", findings=[RACE])
     rig.ran()
@@ -247,7 +244,6 @@ async def test_ways_to_what_has_no_lane(rig: Rig) -> None:
 
 
 async def test_both_sides_of_a_hazard(rig: Rig) -> None:
-    from ladder_backends.model.finding import Report
 
     rig.ladder.state.report = Report(tool="racecheck", findings=[HAZARD])
     rig.ran()
@@ -263,7 +259,6 @@ async def test_both_sides_of_a_hazard(rig: Rig) -> None:
 
 
 async def test_without_a_gpu_nothing_live_is_offered(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ladder_backends.model.finding import Report
 
     rig.ladder.state.report = Report(tool="racecheck", findings=[RACE])
     rig.ran()
@@ -292,7 +287,6 @@ async def test_from_a_lane_of_the_dump_to_the_same_one_live(rig: Rig, cuda_gdb: 
 
 
 async def test_a_jump_that_gave_up_is_waited_on_for_or_left(rig: Rig) -> None:
-    from ladder_backends.model.finding import Report
 
     rig.ladder.state.report = Report(tool="memcheck", findings=[found()])
     rig.ran()
@@ -308,3 +302,19 @@ async def test_a_jump_that_gave_up_is_waited_on_for_or_left(rig: Rig) -> None:
     assert again is not None
     assert again.exact
     assert live.under_way is None
+
+
+async def test_a_program_out_of_a_case_is_made_executable(
+    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    for folder, mode in ((tmp_path / "ladder-tui", 0o744), (tmp_path / "elsewhere", 0o644)):
+        program = folder / "parts" / "vadd"
+        program.parent.mkdir(parents=True)
+        program.touch(0o644)
+        program.chmod(0o644)
+        rig.ladder.state.sanitizer = SanitizerRunState(RunPhase.ENDED, Plan(program), since=1.0)
+        rig.ladder.state.report = Report(tool="memcheck", findings=[found()])
+        rig.program(Launch())
+        await rig.ladder.jumps.to_finding(found(), way=Way.LIVE, anew=True)
+        assert program.stat().st_mode & 0o777 == mode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.errors import LadderError
+from ladder_backends.paths import cache_dir
 from ladder_backends.rungs import device_rung, host_rung
 from ladder_backends.session.alternatives import Act, Alternative, Way, alternatives_of_finding
 from ladder_backends.session.jump import JumpOutcome
@@ -220,6 +222,7 @@ class LiveJumps:
                     "it would be ended",
                     "end it first, or run it again from the list of ways",
                 )
+        await asyncio.to_thread(_make_executable, target.program)
         engine = await ladder.engines.take(rung.debugger)
         session = ladder.seats.place(engine, lambda: ladder.engines.make(rung.debugger), Seat.LIVE)
         session.control.follow_first(ladder.at_fork, target)
@@ -258,6 +261,13 @@ class LiveJumps:
 
     def _tell(self, text: str) -> None:
         self._ladder.notice(text)
+
+
+def _make_executable(program: Path) -> None:
+    """Parts of a case are unpacked as files; this one is to be run, at the user's wish."""
+    unpacked = cache_dir() in program.parents
+    if unpacked and program.is_file() and not os.access(program, os.X_OK):
+        program.chmod(program.stat().st_mode | 0o100)
 
 
 def _same_program(one: object, other: LaunchTarget) -> bool:
