@@ -45,14 +45,11 @@ class BlockWalk:
         if not self.top <= line < self.top + shown:
             self.top = max(0, min(line - shown // 2, layout.lines - shown))
 
-    def sideways(self, layout: Layout, cells: int) -> None:
-        """Move by cells, from line to line."""
-        first, last = self.cell(layout), layout.cell_of(layout.total - 1)
-        moved = layout.cell_of(max(0, min(first + cells * layout.size, layout.total - 1)))
-        if cells > 0 and moved == first != last:
-            # The last cell of a line is shorter than the others.
-            moved = layout.span(layout.line_of(first) + 1)[0]
-        self.block = moved
+    def sideways(self, layout: Layout, step: int) -> None:
+        """Move to the next cell or the one before, from line to line; the last cell of a line may be shorter."""
+        first = self.cell(layout)
+        after = min(layout.span(layout.line_of(first))[1], first + layout.size)
+        self.block = layout.cell_of(min(after, layout.total - 1) if step > 0 else max(0, first - 1))
 
     def by_lines(self, layout: Layout, lines: int) -> bool:
         """Move by lines; False where one step leads out of the map."""
