@@ -59,7 +59,9 @@ CAP = 256 * MIB
 ARMS: dict[str, Arm] = {
     arm.id: arm
     for arm in (
-        Arm("local", "T1", "fill and check its own memory", "bad memory", Scope.CONTROL, limit=BIG, memory=64 * MIB),
+        Arm(
+            "local", "T1", "fill and check its own memory", "bad memory", Scope.CONTROL, limit=BIG, memory=64 * MIB
+        ),
         Arm("host", "T1", "pinned host memory there and back", "a bad host link", Scope.CONTROL, memory=64 * MIB),
         Arm("staged", "T2", "copy with peer access off", "a bad host path: the control", Scope.CONTROL),
         Arm("push", "T3", "copy engine of the source writes", "dropped writes", Scope.PAIR, memory=10 * MIB),

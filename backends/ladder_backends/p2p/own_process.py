@@ -67,7 +67,9 @@ class OwnProcess:
                 self._gpus.fill(target, place, poison)
                 handle = self._gpus.share(place)
                 self._step("ipc", "store from the other process", source, target)
-                answer = ask(do="ipc", handle=handle, size=size, start=GUARD, stop=GUARD + PAYLOAD, data=data, around=poison)
+                answer = ask(
+                    do="ipc", handle=handle, size=size, start=GUARD, stop=GUARD + PAYLOAD, data=data, around=poison
+                )
                 writer = Tally(*answer["tally"])
                 self._step("ipc", "the owner looks", source, target)
                 owner = self._gpus.check(target, place, expected)

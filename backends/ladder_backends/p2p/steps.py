@@ -79,7 +79,7 @@ class Steps:
 
     def _staged(self, source: int, target: int) -> ArmResult:
         self._step("staged", "copy through the host", source, target)
-        size = PAYLOAD
+        size = min(32 * MIB, self._cap)
         with self._buffers(source, size, target, size) as (origin, place):
             data, poison = self._stuff(source, target)
             self._gpus.fill(source, origin, data)
@@ -248,9 +248,7 @@ class Steps:
             seconds = self._gpus.many(copies, 5)
         done = self._judged("both ways", source, target, tally)
         rate = _rounded(2 * size * 5 / seconds / 1e9)
-        return ArmResult(
-            "both ways", done.source, done.target, done.result, {**done.evidence, "sum_GBps": rate}
-        )
+        return ArmResult("both ways", done.source, done.target, done.result, {**done.evidence, "sum_GBps": rate})
 
     def _handshake(self, source: int, target: int) -> ArmResult:
         self._step("handshake", f"{_ROUNDS} rounds", source, target)
@@ -351,9 +349,7 @@ class Steps:
                     if not tally.right:
                         done = self._judged(arm, *pair, tally)
                         said = f"GPU{done.source} to GPU{done.target}, with {len(pairs)} pairs at once: {done.said}"
-                        return ArmResult(
-                            arm, done.source, done.target, done.result, {**done.evidence, "say": said}
-                        )
+                        return ArmResult(arm, done.source, done.target, done.result, {**done.evidence, "say": said})
                 rounds += 1
                 if time.monotonic() >= until:
                     break
@@ -363,7 +359,11 @@ class Steps:
         rate = _rounded(moved / busy / 1e9) if busy else 0.0
         said = f"{len(pairs)} pairs at once, {rounds} rounds, all as written"
         return ArmResult(
-            arm, self._of(0), self._of(0), Result.RIGHT, {"pairs": len(pairs), "rounds": rounds, "sum_GBps": rate, "say": said}
+            arm,
+            self._of(0),
+            self._of(0),
+            Result.RIGHT,
+            {"pairs": len(pairs), "rounds": rounds, "sum_GBps": rate, "say": said},
         )
 
     # Shared by them --------------------------------------------------------------------------------------------
@@ -402,9 +402,7 @@ class Steps:
         evidence = {"say": said, **owner.evidence()}
         return ArmResult(arm, self._of(source), self._of(target), result, evidence)
 
-    def _guarded(
-        self, arm: str, source: int, target: int, doing: Callable[[int, int], ArmResult]
-    ) -> ArmResult:
+    def _guarded(self, arm: str, source: int, target: int, doing: Callable[[int, int], ArmResult]) -> ArmResult:
         try:
             return doing(source, target)
         except DeviceFault as fault:

@@ -92,9 +92,12 @@ def classify(owner: Tally, writer: Tally | None = None, later: Tally | None = No
         if owner.foreign and tag is not None:
             return Result.MISROUTED, (
                 f"{owner.foreign:,} words belong elsewhere: GPU{tag.source} wrote the first for GPU{tag.target},"
-                f" byte {tag.index * WORD:,}"
+                f" byte {tag.place * WORD:,}"
             )
-        return Result.MISROUTED, f"{max(owner.outside, owner.foreign):,} words outside the transfer were overwritten"
+        return (
+            Result.MISROUTED,
+            f"{max(owner.outside, owner.foreign):,} words outside the transfer were overwritten",
+        )
     if owner.bad < owner.words:
         what = ", ".join(
             f"{count:,} {text}"
@@ -107,7 +110,9 @@ def classify(owner: Tally, writer: Tally | None = None, later: Tally | None = No
             )
             if count
         )
-        text = f"{owner.bad:,} of {owner.words:,} words wrong from byte {owner.first:,} to {owner.last + 7:,}: {what}"
+        text = (
+            f"{owner.bad:,} of {owner.words:,} words wrong from byte {owner.first:,} to {owner.last + 7:,}: {what}"
+        )
         return (Result.STALE if owner.earlier == owner.bad else Result.PARTIAL), text
     if owner.earlier == owner.bad:
         return Result.STALE, f"all {owner.bad:,} words are those of an earlier transfer"

@@ -68,7 +68,7 @@ class Tag(NamedTuple):
     source: int
     target: int
     epoch: int
-    index: int
+    place: int
 
 
 def decoded(word: int) -> Tag | None:

@@ -80,7 +80,9 @@ def main() -> int:
             return serve(job, lines)
         _work(job, lines)
     except DeviceFault as fault:
-        lines.tell("failed", text=fault.line(), code=fault.code, what=fault.what, why=fault.why, remedy=fault.remedy)
+        lines.tell(
+            "failed", text=fault.line(), code=fault.code, what=fault.what, why=fault.why, remedy=fault.remedy
+        )
     lines.tell("done")
     return 0
 
@@ -133,9 +135,7 @@ def _one(
     return steps.pair(arm, source, target)
 
 
-def _open_peers(
-    job: Mapping[str, Any], gpus: Gpus, steps: Steps, lines: Lines, numbers: tuple[int, ...]
-) -> None:
+def _open_peers(job: Mapping[str, Any], gpus: Gpus, steps: Steps, lines: Lines, numbers: tuple[int, ...]) -> None:
     for one in range(gpus.count()):
         for other in range(one):
             lines.step("enable", "enable peer access", numbers[one], numbers[other], 8.0)

@@ -111,7 +111,7 @@ class WorkerProcess:
                 wait = None if limit is None else limit * self._patience.factor
                 try:
                     line = await asyncio.wait_for(process.stdout.readline(), wait)
-                except (TimeoutError, asyncio.TimeoutError):
+                except TimeoutError:
                     gone = await self.end()
                     raise Ended(self._step, hung=True, stuck=not gone, why=self._said()) from None
                 except ValueError:
@@ -167,7 +167,11 @@ class WorkerProcess:
     async def _ended(self, process: asyncio.subprocess.Process) -> bool:
         if process.stdin is not None:
             process.stdin.close()
-        for number, wait in ((0, 0.3), (signal.SIGTERM, self._patience.term), (signal.SIGKILL, self._patience.gone)):
+        for number, wait in (
+            (0, 0.3),
+            (signal.SIGTERM, self._patience.term),
+            (signal.SIGKILL, self._patience.gone),
+        ):
             if process.returncode is not None:
                 break
             if number:

@@ -330,9 +330,7 @@ class PairSweep:
                 return
             if not all(self._fit(gpu, gpu) for gpu in gpus):
                 break
-            worker = self._worker(
-                role, gpus, left, peers=peers, seconds=seconds, environment=environment or {}
-            )
+            worker = self._worker(role, gpus, left, peers=peers, seconds=seconds, environment=environment or {})
             try:
                 async for told in worker.lines():
                     await self._heard(told, left, worker, turn, gpus)
@@ -364,7 +362,9 @@ class PairSweep:
                 Result(told["result"]),
                 _clean(told["evidence"]),
             )
-            done = next((one for one in left if one[0] == result.arm and one[1:] == (result.source, result.target)), None)
+            done = next(
+                (one for one in left if one[0] == result.arm and one[1:] == (result.source, result.target)), None
+            )
             if done is None and result.arm in ("all at once", "soak"):
                 done = next((one for one in left if one[0] == result.arm), None)
             if done is not None:
@@ -467,7 +467,7 @@ class PairSweep:
     def _arm(self, result: ArmResult) -> None:
         key = (result.source, result.target)
         scope = ARMS[result.arm].scope if result.arm in ARMS else Scope.PAIR
-        if scope is Scope.CONTROL or result.source == result.target and scope is Scope.OWN_PROCESS:
+        if scope is Scope.CONTROL or (result.source == result.target and scope is Scope.OWN_PROCESS):
             self._now(controls={**self.state.controls, (result.arm, *key): result})
         elif scope is Scope.TOGETHER and result.arm != "trace":
             self._now(together={**self.state.together, result.arm: result})

@@ -84,7 +84,9 @@ class SimulatedGpus:
             raise DeviceFault("peer access cannot be enabled", 217, "cudaErrorPeerAccessUnsupported")
         for fault in self._machine.faults:
             if fault.kind == "enable" and fault.on("push", source, target, 1 << 62, concurrent=True):
-                raise DeviceFault("peer access cannot be enabled", fault.code or 205, "cudaErrorMapBufferObjectFailed")
+                raise DeviceFault(
+                    "peer access cannot be enabled", fault.code or 205, "cudaErrorMapBufferObjectFailed"
+                )
         self._peers.add((gpu, peer))
 
     # Memory ----------------------------------------------------------------------------------------------------
@@ -268,6 +270,10 @@ class SimulatedGpus:
         start = min((run.start for run in runs), default=0)
         stop = max((run.stop for run in runs), default=0)
         for fault in self._struck(via, self._gpus[source], self._gpus[target], size):
+            if fault.kind == "mirror" and (read or via == "pull"):
+                # What the reader's window leads to holds nothing of the owner's.
+                runs = [Run(start, stop, Stuff(mode=1), start)]
+                continue
             if fault.kind == "mirror":
                 overlay = self._mirrors.get((source, key), [])
                 self._mirrors[source, key] = written(overlay, runs)

@@ -3,6 +3,7 @@
 ```toml
 title = "2 GPUs behind a switch"        # what the screen calls it
 about = "one sentence"
+patience = 0.2                           # of the seconds that a step may take: what hangs here is known to hang
 
 [[gpu]]                                  # numbered from 0 in their order
 name = "NVIDIA RTX PRO 6000"
@@ -143,6 +144,7 @@ class SimulatedMachine:
     Attributes:
         raw: The whole file, with the tables that other readers own.
         staged: GB/s and microseconds of a copy through the host.
+        patience: Part of its seconds that a step is waited for.
     """
 
     title: str
@@ -153,6 +155,7 @@ class SimulatedMachine:
     staged: tuple[float, float]
     faults: tuple[Fault, ...]
     raw: Mapping[str, Any]
+    patience: float = 1.0
 
 
 def names() -> tuple[str, ...]:
@@ -210,6 +213,7 @@ def _machine(raw: Mapping[str, Any], path: Path) -> SimulatedMachine:
         (float(staged.get("GBps", 24.0)), float(staged.get("latency_us", 14.0))),
         tuple(_fault(one) for one in raw.get("fault", ())),
         raw,
+        min(1.0, max(0.01, float(raw.get("patience", 1.0)))),
     )
 
 

@@ -1,0 +1,81 @@
+"""The facts of a machine that verdicts lean on, by the names that the table of verdicts uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ladder_backends.model.fact import Fact
+from ladder_backends.model.p2p import HostFact
+from ladder_backends.model.topology import Machine
+
+HostFacts = Mapping[str, HostFact]
+
+_HOST = (
+    "os.arch",
+    "os.kernel",
+    "cmdline",
+    "cmdline.iommu",
+    "driver.version",
+    "vm.hypervisor",
+    "snp.guest",
+    "snp.host",
+    "cc.state",
+    "iommu.units",
+    "acs.redirect",
+    "container.shm",
+    "log.readable",
+    "log.iommu_faults",
+    "log.xid",
+    "cpu.vendor",
+)
+
+
+def host_facts(machine: Machine) -> dict[str, HostFact]:
+    """What is known of the host, with `iommu`, `acs`, `fabric` and `mig` summed up over its GPUs."""
+    found = {name: told(machine.host[name]) for name in _HOST}
+    for name in machine.host:
+        if name.startswith("env."):
+            found[name] = told(machine.host[name])
+    kinds = [gpu.facts["iommu.type"] for gpu in machine.gpus]
+    found["iommu"] = _iommu(kinds, found["iommu.units"])
+    found["acs"] = _acs([pair.facts["acs.redirect"] for pair in machine.pairs], machine.host["acs.redirect"])
+    for name, fact in (("fabric", "fabric.state"), ("mig", "mig.mode"), ("display", "display")):
+        known = [gpu.facts[fact] for gpu in machine.gpus if gpu.facts[fact].known]
+        if known:
+            found[name] = told(known[0])
+    return found
+
+
+def told(fact: Fact) -> HostFact:
+    """A fact of the machine as a verdict quotes it."""
+    return HostFact(f"{fact.label}: {fact.text}", fact.value, fact.source, fact.why)
+
+
+def _iommu(kinds: Iterable[Fact], units: HostFact) -> HostFact:
+    """`translated`, `identity` or `off`, or None where nothing tells."""
+    known = [fact for fact in kinds if fact.known]
+    source = next((fact.source for fact in known), "/sys/kernel/iommu_groups")
+    translated = [fact for fact in known if str(fact.value).upper().startswith("DMA")]
+    if translated:
+        text = f"IOMMU translates for {len(translated)} of {len(known)} GPUs (group type {translated[0].value})"
+        return HostFact(text, "translated", source)
+    if known:
+        return HostFact(f"IOMMU passes through (group type {known[0].value})", "identity", source)
+    if units.value is not None and not units.value:
+        return HostFact("the kernel has no IOMMU", "off", units.source)
+    why = next((fact.why for fact in kinds if fact.why), "no group type can be read")
+    return HostFact("IOMMU domain type unknown", None, source, why)
+
+
+def _acs(pairs: Iterable[Fact], whole: Fact) -> HostFact:
+    """True where a port on the way between GPUs redirects, False where none does, None where one is unread."""
+    pairs = tuple(pairs)
+    if redirecting := [fact for fact in pairs if fact.value is True]:
+        text = f"ACS redirects on the way of {len(redirecting)} of {len(pairs)} pairs"
+        return HostFact(text, True, redirecting[0].source)
+    if pairs and all(fact.value is False for fact in pairs):
+        return HostFact("ACS redirects nothing between the GPUs", False, pairs[0].source)
+    if whole.known:
+        return told(whole)
+    why = next((fact.why for fact in pairs if fact.why), whole.why or "not read")
+    return HostFact("ACS of the ports between the GPUs is unread", None, whole.source, why)

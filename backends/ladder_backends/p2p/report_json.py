@@ -1,0 +1,107 @@
+"""A sweep and its verdicts as JSON: the shape of the contract, stable in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ladder_backends.model.p2p import Advice, ArmResult, HostFact, PairResult, Sweep, Verdict
+
+FORMAT = 1
+
+
+def sweep_json(sweep: Sweep, found: Sequence[Verdict]) -> dict[str, Any]:
+    """Everything that a sweep found."""
+    return {
+        "format": FORMAT,
+        "simulated": sweep.simulated or None,
+        "stage": sweep.stage,
+        "arms": sweep.depth,
+        "seconds": round(sweep.took, 2),
+        "reason": sweep.failure or None,
+        "versions": dict(sorted(sweep.versions.items())),
+        "gpus": [
+            {
+                "index": gpu.index,
+                "name": gpu.name,
+                "uuid": gpu.uuid,
+                "bus": gpu.bus,
+                "memory": gpu.memory,
+                "busy": gpu.busy or None,
+                "state": gpu.state,
+                "why": gpu.why or None,
+            }
+            for gpu in sweep.gpus
+        ],
+        "pairs": [pair_json(pair) for _, pair in sorted(sweep.pairs.items())],
+        "controls": [_placed(one) for _, one in sorted(sweep.controls.items())],
+        "together": [_placed(one) for _, one in sorted(sweep.together.items())],
+        "untested": list(sweep.untested),
+        "verdict": verdict_json(found[0]) if found else None,
+        "also": [verdict_json(one) for one in found[1:]],
+    }
+
+
+def pair_json(pair: PairResult) -> dict[str, Any]:
+    """One ordered pair."""
+    return {
+        "from": pair.source,
+        "to": pair.target,
+        "claimed": {"cuda": pair.claim.cuda, "nvml": dict(sorted(pair.claim.nvml.items()))},
+        "arms": [
+            {"arm": arm.arm, "result": arm.result, "evidence": dict(arm.evidence)} for arm in pair.arms.values()
+        ],
+        "bandwidth_GBps": pair.bandwidth,
+        "latency_us": pair.latency,
+        "class": pair.kind,
+        "slow": pair.slow or None,
+    }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """One verdict."""
+    return {
+        "id": verdict.id,
+        "sentence": verdict.sentence,
+        "likely": verdict.likely or None,
+        "confidence": verdict.confidence,
+        "facts": [_fact(fact) for fact in verdict.facts],
+        "now": _advice(verdict.now) if verdict.now is not None else None,
+        "later": [_advice(one) for one in verdict.later],
+        "changed": list(verdict.changed),
+    }
+
+
+def results_for_baseline(sweep: Sweep) -> dict[str, dict[str, Any]]:
+    """What a later sweep is compared with: flat values by `GPU0>GPU1`, no counts that differ each time."""
+    found: dict[str, dict[str, Any]] = {}
+    for (source, target), pair in sorted(sweep.pairs.items()):
+        one: dict[str, Any] = {
+            "class": str(pair.kind),
+            "claimed": pair.claim.cuda,
+            "GBps": pair.bandwidth,
+            "latency_us": pair.latency,
+        }
+        one.update({f"arm.{name}": str(arm.result) for name, arm in sorted(pair.arms.items())})
+        found[f"GPU{source}>GPU{target}"] = one
+    for (arm, source, target), control in sorted(sweep.controls.items()):
+        found.setdefault(f"GPU{source}>GPU{target}", {})[f"arm.{arm}"] = str(control.result)
+    return found
+
+
+def _placed(arm: ArmResult) -> dict[str, Any]:
+    return {
+        "arm": arm.arm,
+        "from": arm.source,
+        "to": arm.target,
+        "result": arm.result,
+        "evidence": dict(arm.evidence),
+    }
+
+
+def _fact(fact: HostFact) -> dict[str, Any]:
+    return {"text": fact.text, "source": fact.source}
+
+
+def _advice(advice: Advice) -> dict[str, Any]:
+    return {"command": advice.command, "price": advice.price or None, "who": advice.who or None}
