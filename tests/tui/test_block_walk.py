@@ -53,6 +53,14 @@ def test_a_shorter_last_line_is_stood_on_at_its_end() -> None:
     assert walk.cell(whole) == whole.cell_of(whole.total - 1)
 
 
+def test_a_line_that_ends_a_row_is_stood_on_at_its_end() -> None:
+    walk = BlockWalk()
+    walk.block = 191
+    assert LEVELS[-1].span(3) == (192, 250)
+    assert walk.by_lines(LEVELS[-1], 1)
+    assert walk.block == 249
+
+
 def test_the_block_stays_while_it_is_looked_at_closer() -> None:
     walk = BlockWalk()
     walk.block = 123_456
