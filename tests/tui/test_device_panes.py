@@ -72,12 +72,15 @@ async def test_the_lane_stands_above_its_values_and_follows_it(dumped: Open, sho
     async with show(await dumped("vector-add"), SMALL) as view:
         await rest(view)
         assert "thread (232,0,0) block (3,0,0)" in view.text()
-        await view.app.ladder.active.switch(Focus.of(block=(3, 0, 0), thread=(240, 0, 0)))
+        await view.app.ladder.active.values.watch("i + 1")
+        await rest(view)
+        await view.app.ladder.jump_to(Focus.of(kernel=0, block=(3, 0, 0), thread=(240, 0, 0)))
         await rest(view)
         assert "thread (240,0,0) block (3,0,0)" in view.text()
-        row = line_with(view, "   i  ")
-        assert "1008" in row
-        assert "•" not in row
+        assert "1008" in line_with(view, " i  ")
+        assert "1009" in line_with(view, "i + 1")
+        # Another lane has other values, which is no change of them.
+        assert "•" not in line_with(view, " i  ") + line_with(view, "i + 1")
 
 
 async def test_address_spaces_in_types_on_demand(dumped: Open, show: Any) -> None:

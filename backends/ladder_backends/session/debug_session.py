@@ -441,6 +441,7 @@ class DebugSession(BreakpointActs, TerminalActs):
         change = Change.FOCUS
         if outcome.reached is not None:
             self._follower.show_jump(outcome)
+            self.values.moved()
             change |= Change.FRAMES | Change.SOURCE | Change.VARIABLES | Change.GRID | Change.DISASSEMBLY
         elif self._follower.overlooked:
             # The dump was opened for this jump, which was to look round.

@@ -36,6 +36,7 @@ from ladder_backends.session.value_rows import (
     rows_elsewhere,
 )
 from ladder_backends.session.watch_store import WatchStore
+from ladder_backends.session.why_none import why_none
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
@@ -154,6 +155,11 @@ class SessionValues:
             return None
         return self._follow(level, frames, variables)
 
+    def moved(self) -> None:
+        """The focus went elsewhere, and brought variables only: the rest is asked for as it is looked at."""
+        self._moment += 1
+        self._cancel()
+
     async def look_again(self) -> None:
         """Ask anew, as where another frame is shown."""
         self._moment += 1
@@ -238,7 +244,7 @@ class SessionValues:
                 # An older recording may hold the values alone.
                 read = [await self._session.evaluate(row.variable.expression) for row in rows]
             except LadderError as error:
-                read = [replace(row.variable, value="", error=_words(error)) for row in rows]
+                read = [replace(row.variable, value="", error=why_none(error)) for row in rows]
         for row, variable in zip(rows, read, strict=True):
             variable = self._marked(row.key, variable)
             if row.watched:
@@ -276,7 +282,7 @@ class SessionValues:
             else:
                 branch.text = variable.value + ("…" if variable.cut else "")
         except LadderError as error:
-            window = ChildWindow(note=_words(error))
+            window = ChildWindow(note=why_none(error))
         children = tuple(
             self._marked(child_key(row.key, window, number), child) for number, child in enumerate(window.children)
         )
@@ -288,16 +294,11 @@ class SessionValues:
             return variable
         here = (*key, self._trees.form_of(key), *lane_of(self._session.state.focus))
         seen = self._seen.pop(here, None)
-        if seen is None:
-            seen = (self._stop, variable.value, variable.value)
-        elif seen[0] != self._stop:
-            seen = (self._stop, variable.value, seen[1])
-        else:
-            seen = (self._stop, variable.value, seen[2])
-        self._seen[here] = seen
+        before = variable.value if seen is None else seen[2] if seen[0] == self._stop else seen[1]
+        self._seen[here] = (self._stop, variable.value, before)
         if len(self._seen) > _MOST_SEEN:
             self._seen.popitem(last=False)
-        return replace(variable, changed=True) if seen[2] != variable.value else variable
+        return replace(variable, changed=True) if before != variable.value else variable
 
     # -- doing
 
@@ -381,7 +382,7 @@ class SessionValues:
         try:
             await facet.assign(expression, level, text)
         except LadderError as error:
-            self._session.notice(f"{row.variable.name} stays as it is: {_words(error)}", "warning")
+            self._session.notice(f"{row.variable.name} stays as it is: {why_none(error)}", "warning")
             return
         self._trees.assigned.add(row.key)
         self._session.look_again()
@@ -435,7 +436,7 @@ class SessionValues:
         try:
             read = await facet.read([Wanted(expression)], self._session.state.selected_frame)
         except LadderError as error:
-            return Variable(clean_line(expression), "", error=_words(error))
+            return Variable(clean_line(expression), "", error=why_none(error))
         return replace(read[0], error=_calm(read[0].error))
 
     # -- within
@@ -487,10 +488,6 @@ class SessionValues:
 
 def _unread(expression: str) -> Variable:
     return Variable(expression, "", path=expression)
-
-
-def _words(error: LadderError) -> str:
-    return "not in this recording" if isinstance(error, NotRecorded) else error.line()
 
 
 def _calm(error: str) -> str:
