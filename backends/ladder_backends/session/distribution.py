@@ -12,6 +12,9 @@ from fractions import Fraction
 
 from ladder_backends.model.unit_values import UnitLayout, UnitValue, is_address, unit_value
 
+_LIST = 16
+"""Values that follow a rule and are listed all the same."""
+
 _FEW = 8
 """One in so many values may stand outside a rule that is told."""
 
@@ -87,6 +90,12 @@ class Distribution:
     classes: tuple[UnitClass, ...] = ()
     pattern: Pattern | None = None
     addresses: bool = False
+
+    @property
+    def told_by_rule(self) -> bool:
+        """The rule says more than a list of the values would."""
+        exact = self.pattern is not None and not self.pattern.but
+        return exact and len(self.classes) > 1 and (len(self.classes) == self.answered or len(self.classes) > _LIST)
 
 
 def distribution(layout: UnitLayout, values: Iterable[UnitValue]) -> Distribution:

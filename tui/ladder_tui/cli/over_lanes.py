@@ -96,7 +96,7 @@ def over_lanes_lines(over: LaneValuesState) -> Iterator[str]:
         yield f"       {'  '.join(counts)}"
     if unicode_output():
         yield from _map(over)
-    if taken.pattern is not None and not taken.pattern.but and len(taken.classes) == taken.answered > 1:
+    if taken.told_by_rule:
         return
     for each in taken.classes[:_MOST_CLASSES]:
         shown = f"<{each.text}>" if each.error else each.text

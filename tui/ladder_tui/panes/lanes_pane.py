@@ -122,6 +122,10 @@ class LanesPane(Pane):
         if self._map_row is not None:
             self.cursor = rows.first + self._map_row
 
+    def sized(self) -> None:
+        """Another width may need another number of rows above the map."""
+        self._stand()
+
     def cursor_moved(self) -> None:
         """Remember which row of the map it is, while rows come and go above it."""
         rows = self._rows()

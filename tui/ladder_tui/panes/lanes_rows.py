@@ -16,6 +16,8 @@ from ladder_tui.widgets.row import Cell, Row, cut, width_of
 
 _MOST_CLASSES = 256
 _SHOWN_VALUE = 40
+_NARROW = 48
+"""Columns below which nothing is said twice."""
 
 
 class UnitTarget(NamedTuple):
@@ -103,17 +105,28 @@ class LaneRows:
         state, taken = self._state, self._taken
         rows: list[Row] = []
         if state.failed:
-            return [Row((Cell(line, "warn"),)) for line in textwrap.wrap(state.failed, max(20, self._width))]
+            return [Row((Cell(line, "warn"),)) for line in self._wrapped(state.failed)]
         if state.old:
             rows.append(Row((Cell("of the moment before the target ran", "muted"),)))
         if not state.whole or state.reason:
             style = "muted" if state.running else "warn"
             rows += [Row((Cell(line, style),)) for line in self._partial()]
         if taken.pattern is not None:
-            cells = [Cell(taken.pattern.words, "value")]
-            if taken.pattern.but:
-                cells.append(Cell(f"  but {units_words(state.layout, taken.pattern.but)}", "warn"))
-            rows.append(Row(tuple(cells), target=ClassTarget(taken.pattern.but[0]) if taken.pattern.but else None))
+            but = taken.pattern.but
+            rows += [Row((Cell(line, "value"),)) for line in self._wrapped(taken.pattern.words)]
+            if but:
+                rows.append(
+                    Row((Cell(f"but {units_words(state.layout, but)}", "warn"),), target=ClassTarget(but[0]))
+                )
+        told = (
+            self._width < _NARROW
+            and taken.told_by_rule
+            and taken.pattern is not None
+            and ".." in taken.pattern.words
+        )
+        if told and not self._counts():
+            # The rule has named both ends.
+            return rows
         if taken.numbers and (taken.least != taken.greatest or taken.pattern is None):
             rows.append(Row(tuple(self._extremes())))
         elif counts := self._counts():
@@ -127,7 +140,12 @@ class LaneRows:
         words = state.answered_words()
         if not state.running and not state.old and len(state.values) < state.layout.total:
             words += f" — {key_of('lanes.more')} goes on"
-        return textwrap.wrap(words, max(20, self._width))
+        return self._wrapped(words)
+
+    def _wrapped(self, words: str) -> list[str]:
+        # A step stays with its number.
+        lines = textwrap.wrap(words.replace("step ", "step\u00a0"), max(20, self._width))
+        return [line.replace("\u00a0", " ") for line in lines]
 
     def _extremes(self) -> list[Cell]:
         taken = self._taken
@@ -159,8 +177,7 @@ class LaneRows:
         rows: list[Row] = []
         if legend := self._legend():
             rows.append(Row((Cell(" " * self.label), *legend)))
-        if taken.pattern is not None and not taken.pattern.but and len(taken.classes) == taken.answered > 1:
-            # Each has its own value, and the rule tells all of them.
+        if taken.told_by_rule:
             return rows
         counts = [f"{len(each.places):,}" for each in taken.classes[:_MOST_CLASSES]]
         widest = max(map(len, counts), default=0)
