@@ -187,3 +187,20 @@ async def test_without_a_lane_the_nearest_line_is_shown(ladder: Any, show: Show,
         assert "// line 8" in view.text()
         assert view.app.focused is pane_of(view.app)
         assert "a race analysis sums up many accesses" in view.text()
+
+
+@pytest.mark.cuda_gdb
+async def test_what_the_dump_lacks_is_run_to_from_the_grid(ladder: Any, show: Show, cuda_gdb: Path) -> None:
+    async with show(ladder, (80, 24)) as view:
+        await ladder.open_files((find_demo("vector-add").path,))
+        await view.press("enter")
+        await settled(view)
+        ladder.gpus.append(SimulatedGpu(Launch()))
+        finding = replace(ladder.state.report.findings[0], thread=(5, 0, 0), sides=())
+        outcome = await ladder.jump(finding)
+        assert outcome.reached is None
+        (offer,) = [each for each in ladder.active.state.alternatives if each.label == "run to it live"]
+        grid = view.app.workspace.panes["grid"]
+        grid._go_instead(offer)
+        await settled(view)
+        assert ladder.active.state.seat is Seat.LIVE

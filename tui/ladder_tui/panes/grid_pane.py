@@ -12,7 +12,7 @@ from ladder_backends.model.frame import Place
 from ladder_backends.model.grid import LANES, Kernel, Warp, linear
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import dump_rung
-from ladder_backends.session.alternatives import Alternative
+from ladder_backends.session.alternatives import Act, Alternative
 from ladder_backends.session.device_view import with_places
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState, Run
@@ -434,7 +434,9 @@ class GridPane(Pane):
             self.work(run_until_resident(session, asked))
 
     def _go_instead(self, other: Alternative) -> None:
-        if other.focus is not None:
+        if other.act is not Act.GO:
+            self.ladder_app.workspace.take_alternative(other)
+        elif other.focus is not None:
             self.go(other.focus)
         elif other.file and other.line is not None:
             source = self.ladder_app.workspace.show_pane("source")

@@ -134,6 +134,15 @@ class JumpCommands(Screen[None]):
         else:
             home.ladder_app.work(self._told(jumps.live_to(goal.wish, anew=anew)))
 
+    def take_alternative(self, way: Alternative) -> None:
+        """Take one of the ways that a pane lists where a lane was not reached."""
+        from ladder_backends.session.jump_ways import goal_here
+
+        session = cast("Workspace", self).ladder.active
+        goal = self._goal() or (goal_here(session.state) if session is not None else None)
+        if goal is not None:
+            self._take_way(way, goal)
+
     async def _told(self, jumping: object) -> None:
         outcome: JumpOutcome | None = await jumping  # type: ignore[misc]
         self._offer_rest(outcome)
