@@ -156,6 +156,25 @@ async def test_back_and_forth_over_dump_and_live(rig: Rig, cuda_gdb: Path) -> No
 
 
 @pytest.mark.cuda_gdb
+async def test_back_from_a_lane_that_was_walked_to(rig: Rig, cuda_gdb: Path) -> None:
+    ladder = rig.ladder
+    await ladder.open_files((CASE,))
+    assert ladder.state.report is not None
+    history = ladder.jumps.history
+    assert not await history.back()
+    await ladder.jump(ladder.state.report.findings[0])
+    session = ladder.active
+    assert session is not None
+    await session.switch(Focus.of(kernel=0, block=(3, 0, 0), thread=(250, 0, 0)))
+    assert await history.back()
+    assert session.state.focus is not None
+    assert session.state.focus["thread"] == (232, 0, 0)
+    assert await history.forward()
+    assert session.state.focus["thread"] == (250, 0, 0)
+    assert [place.focus["thread"][0] for place in history.places] == [232, 250]
+
+
+@pytest.mark.cuda_gdb
 async def test_watches_follow_each_jump(rig: Rig, cuda_gdb: Path) -> None:
     ladder = rig.ladder
     await ladder.open_files((CASE,))

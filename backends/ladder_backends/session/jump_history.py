@@ -16,6 +16,7 @@ from ladder_backends.session.state import Run
 if TYPE_CHECKING:
     from ladder_backends.debugger.target import GpuDumpTarget
     from ladder_backends.model.finding import Finding, Report
+    from ladder_backends.model.frame import Frame
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.jump import JumpOutcome
     from ladder_backends.session.ladder import Ladder
@@ -84,18 +85,33 @@ class JumpHistory:
         if self.at >= 0 and _same(self.places[self.at], past):
             self.places[self.at] = past
             return
+        self._keep(past)
+
+    def _keep(self, past: Past) -> None:
         del self.places[self.at + 1 :]
         self.places.append(past)
         del self.places[:-MOST]
         self.at = len(self.places) - 1
 
+    def _here(self) -> Past | None:
+        """Where the session on screen stands, however it came there; None where it stands in no lane."""
+        session = self._ladder.active
+        if session is None or session.state.run not in (Run.STOPPED, Run.DUMP):
+            return None
+        state = session.state
+        if state.focus is None or "block" not in state.focus:
+            return None
+        focus = Focus.of(**{level: state.focus[level] for level in _LOGICAL if level in state.focus})
+        frame = state.frames.frames[0] if state.frames.frames else None
+        if state.seat is Seat.DUMP:
+            return Past(Seat.DUMP, focus, _where(frame), self._ladder.jumps.dump)
+        return Past(Seat.LIVE, focus, _where(frame), session=session, moment=state.since)
+
     def _past(self, outcome: JumpOutcome, finding: Finding | None, side: int) -> Past:
         assert outcome.reached is not None
         reached = outcome.reached
         focus = Focus.of(**{level: reached[level] for level in _LOGICAL if level in reached})
-        frame = outcome.frame
-        line = f" {file_name(frame.place.file)}:{frame.place.line}" if frame is not None and frame.place else ""
-        where = f"{frame.function}{line}" if frame is not None else ""
+        where = _where(outcome.frame)
         report = self._ladder.state.report
         if outcome.way is Way.DUMP:
             return Past(Seat.DUMP, focus, where, self._ladder.jumps.dump, finding=finding, report=report, side=side)
@@ -106,7 +122,10 @@ class JumpHistory:
     # -- going there
 
     async def back(self) -> bool:
-        """Go to the place before; returns whether there is one."""
+        """Go to the place before, from a lane that was walked to the last jump's; returns whether there is one."""
+        here = self._here()
+        if here is not None and self.at >= 0 and not _same(self.places[self.at], here):
+            self._keep(here)
         return await self.go(self.at - 1)
 
     async def forward(self) -> bool:
@@ -150,6 +169,14 @@ class JumpHistory:
             session.state.asked, session.state.alternatives = past.focus, (again,)
             session.state.reason = "that moment of the program is gone"
         ladder.notice(f"that moment is gone ({past.label}): run again?", "warning")
+
+
+def _where(frame: Frame | None) -> str:
+    """`vadd vector_add_oob.cu:10`."""
+    if frame is None:
+        return ""
+    place = f" {file_name(frame.place.file)}:{frame.place.line}" if frame.place is not None else ""
+    return f"{frame.function}{place}"
 
 
 def _same(one: Past, other: Past) -> bool:

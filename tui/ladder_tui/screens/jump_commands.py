@@ -186,13 +186,13 @@ class JumpCommands(Screen[None]):
 
     def action_jump_walk(self, step: int) -> None:
         """Back to the place before, or on to the one after."""
+        cast("Workspace", self).ladder_app.work(self._walk(step))
+
+    async def _walk(self, step: int) -> None:
         home = cast("Workspace", self)
         history = home.ladder.jumps.history
-        if not 0 <= history.at + step < len(history.places):
-            what = "earlier" if step < 0 else "later"
-            home._say(f"there is no {what} jump", "information")
-            return
-        home.ladder_app.work(history.go(history.at + step))
+        if not await (history.back() if step < 0 else history.forward()):
+            home._say(f"there is no {'earlier' if step < 0 else 'later'} jump", "information")
 
     def action_jump_list(self) -> None:
         """List where one has been, the last first."""
