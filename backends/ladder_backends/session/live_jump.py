@@ -185,13 +185,8 @@ class LiveJump:
         finally:
             self._phase = _Phase.LANE
         self._stands_in(reached)
-        if wish.line is None:
-            return
-        frame = await self._frame()
-        here = frame.place.line if frame is not None and frame.place is not None else None
-        if here == wish.line:
-            return
-        if here is not None and here < wish.line:
+        here = await self._line()
+        if wish.line is not None and here is not None and here < wish.line:
             self._tell(f"the lane stands on line {here}: runs on to {wish.line}")
             await self._to_line()
 
@@ -322,8 +317,7 @@ class LiveJump:
         wanted = self.wish.line
         self._phase = _Phase.STEPS
         for step in range(self._limits.steps):
-            frame = await self._frame()
-            line = frame.place.line if frame is not None and frame.place is not None else None
+            line = await self._line()
             if line == wanted:
                 return
             if step % _TELL_STEPS == 0:
@@ -436,6 +430,10 @@ class LiveJump:
             return told[0]
         window = await self._session.debugger.frames(0, 1)
         return window.frames[0] if window.frames else None
+
+    async def _line(self) -> int | None:
+        frame = await self._frame()
+        return frame.place.line if frame is not None and frame.place is not None else None
 
     async def _entry(self) -> str:
         """Where the launch stands: its line, else its address."""
