@@ -75,8 +75,7 @@ class LiveJump:
         self._launches: LaunchStops | None = None
         self._kernel: Kernel | None = None
         self._matching: list[int] = []
-        self._others = 0
-        self._way_stops = 0
+        self._others = self._way_stops = 0
 
     # -- from outside
 
