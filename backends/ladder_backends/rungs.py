@@ -15,6 +15,7 @@ class Layout(enum.StrEnum):
 
     HOST = "host"
     DEVICE = "device"
+    HARDWARE = "hardware"
 
 
 class Rung(NamedTuple):
@@ -70,8 +71,9 @@ OURS: tuple[Rung, ...] = (
         "0",
         "hardware",
         "hw",
-        "which GPU, which link, which clock",
-        missing="the hardware rung is not built yet; nvidia-smi topo -m shows the links",
+        "do the GPUs and their transfers work",
+        layout=Layout.HARDWARE,
+        opens="ladder-tui hardware --tui",
     ),
     Rung(
         "1",

@@ -34,6 +34,8 @@ class Opening:
         save: Folder that this run is kept in, or None for the state folder.
         at_launch: The program stops at each kernel launch.
         at_failure: The program stops at each call of CUDA that fails.
+        hardware: Begin on the hardware rung.
+        simulate: Name or file of a simulated machine for it; empty for this one.
     """
 
     files: tuple[Path, ...] = ()
@@ -47,6 +49,8 @@ class Opening:
     save: Path | None = None
     at_launch: bool = False
     at_failure: bool = False
+    hardware: bool = False
+    simulate: str = ""
 
     async def open(self, ladder: Ladder) -> None:
         """Open it on a ladder.
@@ -56,7 +60,9 @@ class Opening:
         """
         for note in self.notes:
             ladder.notice(note)
-        if self.files:
+        if self.hardware:
+            await ladder.hardware.open(self.simulate)
+        elif self.files:
             await ladder.open_files(self.files)
         elif self.target is not None:
             await self._open_target(ladder, self.target)
@@ -88,13 +94,15 @@ class Opening:
         from ladder_tui.recent import remember
 
         await self.open(ladder)
+        if self.hardware:
+            return
         folder = ladder.state.sanitizer.folder if self.plan is not None else None
         await asyncio.to_thread(remember, Opening(files=(folder,)) if folder is not None else self)
 
     @property
     def empty(self) -> bool:
         """Nothing to open: the start screen."""
-        return not self.files and self.target is None and self.plan is None
+        return not (self.files or self.target or self.plan or self.hardware)
 
 
 def demo_opening(demo: Demo, *, record: Path | None = None, live: bool = False) -> Opening:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ladder_backends.rungs import host_rung
+from ladder_backends.session.hardware_state import HardwareState
 from ladder_backends.session.sanitizer_state import SanitizerRunState
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Change(enum.Flag):
     LEDGER = enum.auto()
     SANITIZER_RUN = enum.auto()
     LANES = enum.auto()
+    HARDWARE = enum.auto()
+    PAIRS = enum.auto()
 
 
 NOT_STARTED = "not started yet"
@@ -87,6 +90,7 @@ class LadderState:
         notice: The last line for the user.
         source_roots: Folders in which basenames are looked up.
         sanitizer: The run of compute-sanitizer that goes on, or the last one.
+        hardware: The machine as it was read, and its live counters.
         runs_to: The lane that the live program is being run to, in words, or an empty string.
     """
 
@@ -101,6 +105,7 @@ class LadderState:
     source_roots: tuple[str, ...] = ()
     sanitizer: SanitizerRunState = field(default_factory=SanitizerRunState)
     runs_to: str = ""
+    hardware: HardwareState = field(default_factory=HardwareState)
 
 
 def __getattr__(name: str) -> Any:

@@ -48,6 +48,9 @@ COMMANDS: dict[str, Command] = {
         Command(
             "record", "-o NAME.ladder -- ...", "put a failure into one file", "ladder_tui.cli.record", program=True
         ),
+        Command(
+            "hardware", "[--simulate NAME]", "show GPUs, links and what is wrong with them", "ladder_tui.cli.hardware"
+        ),
         Command("p2p", "[--simulate NAME]", "test every pair of GPUs, and say what helps", "ladder_tui.cli.p2p"),
         Command("config", "path|show", "where settings are read, and what they are", "ladder_tui.cli.config"),
     )
@@ -55,7 +58,6 @@ COMMANDS: dict[str, Command] = {
 """Commands by name, in the order of help."""
 
 LATER: dict[str, str] = {
-    "hardware": "show GPUs, links and topology",
     "ranks": "look at all ranks of a job",
     "compare": "find where two runs part",
     "doctor": "climb the ladder and report what fails first",

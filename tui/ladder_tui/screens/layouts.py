@@ -149,6 +149,15 @@ DEVICE: dict[str, Part] = {
 """Layouts of the sanitizer and GPU rungs by size class."""
 
 
+HARDWARE: dict[str, Part] = {
+    "tiny": Slot(("topology",)),
+    "compact": Slot(("topology",)),
+    "normal": Slot(("topology",)),
+    "wide": Slot(("topology",)),
+}
+"""Layouts of the hardware rung by size class."""
+
+
 def size_class(width: int, height: int) -> str:
     """`tiny`, `compact`, `normal` or `wide`."""
     if width < 60 or height < 16:
@@ -160,7 +169,7 @@ def size_class(width: int, height: int) -> str:
 
 def layout_for(rung: str, width: int, height: int) -> Part:
     """The layout of a rung at a size."""
-    layouts = DEVICE if rung_named(rung).layout is Layout.DEVICE else HOST
+    layouts = {Layout.DEVICE: DEVICE, Layout.HARDWARE: HARDWARE}.get(rung_named(rung).layout, HOST)
     return layouts[size_class(width, height)]
 
 

@@ -1,0 +1,269 @@
+"""A machine as JSON and as text."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ladder_backends.hardware.baseline import Comparison
+from ladder_backends.model.fact import Concern, Fact
+from ladder_backends.model.topology import Machine, Pair
+
+_HOST = (
+    "driver.version", "driver.flavour", "cuda.driver", "os.kernel", "cmdline.iommu", "cpu.vendor", "dmi.product",
+    "dmi.bios_version", "vm.hypervisor", "snp.guest", "snp.host", "cc.state", "iommu.units", "container",
+    "container.shm", "container.memlock", "log.xid", "log.iommu_faults", "log.aer", "vllm.all_reduce", "llama.p2p",
+)  # fmt: skip
+"""Facts of the host that the short form shows."""
+
+
+# JSON ----------------------------------------------------------------------------------------------------------
+
+
+def machine_json(machine: Machine, comparison: Comparison | None = None) -> dict[str, Any]:
+    """The document of `hardware --json`; live facts stand apart, so that the rest can be compared."""
+    document: dict[str, Any] = {
+        "format": 1,
+        "title": machine.title,
+        "simulated": machine.simulated or None,
+        "unread": machine.unread or None,
+        "remedy": machine.remedy or None,
+        "gpus": [
+            {
+                "index": gpu.index,
+                "name": gpu.name,
+                "uuid": gpu.uuid or None,
+                "bdf": gpu.bdf,
+                "nvlinks": len(gpu.links),
+                "nvlinks_active": gpu.active_links,
+                "ports": list(gpu.above),
+            }
+            for gpu in machine.gpus
+        ],
+        "pairs": [pair_json(pair) for pair in machine.pairs],
+        "concerns": [
+            {"of": title, "name": fact.name, "kind": str(fact.concern), "says": fact.says, "value": fact.value}
+            for title, fact in machine.concerns()
+        ],
+    }
+    if comparison is not None:
+        document |= comparison_json(comparison)
+    document["facts"] = list(_rows(machine, live=False))
+    document["live"] = list(_rows(machine, live=True))
+    document["read_at"] = round(machine.read_at, 3)
+    document["took"] = round(machine.took, 3)
+    return document
+
+
+def pair_json(pair: Pair) -> dict[str, Any]:
+    """One pair in a line."""
+    return {
+        "a": pair.a,
+        "b": pair.b,
+        "distance": pair.distance or None,
+        "nccl": pair.facts.value("nccl"),
+        "ancestor": pair.ancestor or None,
+        "ports": list(pair.ports),
+    }
+
+
+def fact_json(group: str, fact: Fact) -> dict[str, Any]:
+    """One fact in a line: a value with its source, or null and why."""
+    row: dict[str, Any] = {"group": group, "name": fact.name, "value": fact.value, "source": fact.source}
+    if not fact.known:
+        row["why"] = fact.why
+    if fact.remedy:
+        row["remedy"] = fact.remedy
+    if fact.says:
+        row["says"] = fact.says
+    return row
+
+
+def _rows(machine: Machine, *, live: bool) -> Iterator[dict[str, Any]]:
+    for group, _, facts in machine.groups():
+        yield from (fact_json(group, fact) for fact in facts.values() if fact.live is live)
+
+
+def comparison_json(comparison: Comparison) -> dict[str, Any]:
+    """What broke beside what changed."""
+    return {
+        "baseline": {
+            "name": comparison.baseline.name,
+            "title": comparison.baseline.title,
+            "saved_at": comparison.baseline.saved_at,
+            "rebooted": comparison.rebooted,
+            "stale": comparison.stale,
+            "why_stale": comparison.why_stale or None,
+        },
+        "broke": list(comparison.broke),
+        "mended": list(comparison.mended),
+        "changed": [
+            {"where": one.where, "label": one.label, "kind": one.kind, "before": one.before, "after": one.after}
+            for one in comparison.changed
+        ],
+    }
+
+
+# Text ----------------------------------------------------------------------------------------------------------
+
+
+def machine_lines(
+    machine: Machine, comparison: Comparison | None = None, *, everything: bool = False
+) -> Iterator[str]:
+    """For people: what it is, what is wrong, the matrix, and what is known of the host."""
+    if machine.simulated:
+        yield f"SIMULATED: {machine.simulated}"
+    driver = machine.host["driver.version"]
+    yield f"{machine.title}" + (f" · driver {driver.text}" if driver.known else "")
+    if machine.unread:
+        yield f"✗ {'NVML: ' if 'NVML' not in machine.unread else ''}{machine.unread}"
+        yield f"  {machine.remedy}"
+    yield from concern_lines(machine)
+    if comparison is not None:
+        yield ""
+        yield from comparison_lines(comparison)
+    if machine.gpus:
+        yield ""
+        yield from matrix_lines(machine)
+        yield from _choices(machine)
+        yield ""
+        yield from _gpu_lines(machine)
+    if everything:
+        yield from _everything(machine)
+        return
+    yield ""
+    facts = [fact for name in _HOST if (fact := machine.host[name]).label != name]
+    width = max(len(fact.label) for fact in facts) if facts else 0
+    for fact in facts:
+        yield f"{fact.label:{width}}  {fact.text}"
+    unknown = sum(not fact.known for _, _, each in machine.groups() for fact in each.values())
+    total = sum(len(each) for _, _, each in machine.groups())
+    yield ""
+    yield f"{total - unknown:,} of {total:,} facts are known; --facts shows all of them, with their sources"
+    yield from _commands(machine)
+
+
+def concern_lines(machine: Machine) -> Iterator[str]:
+    """What needs attention; the same thing on several GPUs is one line."""
+    said: dict[tuple[Concern, str, str], list[str]] = {}
+    for title, fact in machine.concerns():
+        said.setdefault((fact.concern, fact.label, fact.says), []).append(title)
+    for (concern, label, says), titles in said.items():
+        mark = "✗" if concern is Concern.WRONG else "!"
+        where = "" if titles == ["host"] else f"{titles[0]}" if len(titles) == 1 else f"{len(titles)}×"
+        yield f"{mark} {where} {label}: {says}".replace("  ", " ")
+
+
+def matrix_lines(machine: Machine) -> Iterator[str]:
+    """Distances, as `nvidia-smi topo -m` lays them out."""
+    labels = [gpu.label for gpu in machine.gpus]
+    width = max(5, *(len(pair.distance) + 1 for pair in machine.pairs), *(len(label) + 1 for label in labels))
+    yield " " * width + "".join(f"{label:<{width}}" for label in labels) + "NUMA  CPUs"
+    for gpu in machine.gpus:
+        cells = [
+            "·" if gpu.index == other.index else _distance(machine, gpu.index, other.index)
+            for other in machine.gpus
+        ]
+        numa = gpu.facts.value("numa.sysfs")
+        numa = gpu.facts.value("numa") if numa is None else numa
+        cpus = gpu.facts.value("cpus.sysfs") or gpu.facts.value("cpus")
+        yield (
+            f"{gpu.label:<{width}}"
+            + "".join(f"{cell:<{width}}" for cell in cells)
+            + f"{'?' if numa is None else numa!s:<6}{cpus or '?'}"
+        )
+
+
+def _distance(machine: Machine, one: int, other: int) -> str:
+    pair = machine.pair(one, other)
+    return pair.distance if pair is not None and pair.distance else "?"
+
+
+def _choices(machine: Machine) -> Iterator[str]:
+    """What NCCL takes, pairs of one answer together."""
+    said: dict[str, list[str]] = {}
+    for pair in machine.pairs:
+        said.setdefault(pair.facts["nccl"].text, []).append(f"{pair.a}-{pair.b}")
+    for text, pairs in said.items():
+        which = (
+            "all pairs"
+            if len(said) == 1 and len(pairs) > 1
+            else f"{len(pairs)} pairs"
+            if len(pairs) > 4
+            else " ".join(pairs)
+        )
+        yield f"NCCL takes {text}  ({which})"
+
+
+def _gpu_lines(machine: Machine) -> Iterator[str]:
+    for gpu in machine.gpus:
+        facts = gpu.facts
+        parts = [
+            gpu.bdf,
+            facts["memory"].text if facts["memory"].known else "",
+            _link_words(
+                facts.value("pcie.generation.max"), facts.value("pcie.width"), facts.value("link.speed.max")
+            ),
+            f"{gpu.active_links} of {len(gpu.links)} NVLinks up" if gpu.links else "no NVLink",
+            f"IOMMU {facts['iommu.type'].text}",
+        ]
+        yield f"{gpu.label}  {'  '.join(part for part in parts if part)}"
+
+
+def _link_words(generation: Any, lanes: Any, speed: Any) -> str:
+    if generation is None and lanes is None:
+        return f"{speed:g} GT/s" if speed else "PCIe ?"
+    return f"PCIe Gen{generation or '?'} x{lanes or '?'}"
+
+
+def _everything(machine: Machine) -> Iterator[str]:
+    for _, title, facts in machine.groups():
+        yield ""
+        yield title
+        width = max((len(fact.label) for fact in facts.values()), default=0)
+        for fact in facts.values():
+            yield f"  {fact.label:{width}}  {fact.text}  [{fact.source}]"
+            if fact.says:
+                yield f"  {'':{width}}  {'✗' if fact.concern is Concern.WRONG else '!'} {fact.says}"
+    yield from _commands(machine)
+
+
+def commands(machine: Machine) -> tuple[str, ...]:
+    """What somebody who is root can run, to tell what is unread; fewer ports are part of more."""
+    found = dict.fromkeys(fact.remedy for fact in machine.host.values() if fact.remedy and not fact.known)
+    ports = [bdf for bdf, port in machine.ports.items() if port.facts["acs.control"].remedy]
+    if ports:
+        from ladder_backends.hardware.acs import command
+
+        found[command(ports)] = None
+    return tuple(found)
+
+
+def _commands(machine: Machine) -> Iterator[str]:
+    needed = commands(machine)
+    if needed:
+        yield ""
+        yield "unread without root; run this, and give its output to ladder-tui hardware --paste FILE:"
+        for command in needed:
+            yield f"  {command}"
+
+
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """What broke beside what changed."""
+    baseline = comparison.baseline
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(baseline.saved_at))
+    yield f"since the baseline {baseline.name} of {when}" + (
+        ", with a reboot between" if comparison.rebooted else ""
+    )
+    for line in comparison.broke:
+        yield f"  ✗ {line}"
+    for line in comparison.mended:
+        yield f"  ✓ {line}"
+    for one in comparison.changed:
+        yield from textwrap.wrap(f"~ {one.text}", 100, initial_indent="  ", subsequent_indent="    ")
+    if not comparison.changed and not comparison.broke:
+        yield "  nothing has changed"
+    if comparison.stale and baseline.results is not None:
+        yield f"  results of the baseline are stale: {comparison.why_stale}"

@@ -1,0 +1,102 @@
+"""NVLinks of a GPU: state, version, speed, remote end, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ladder_backends.hardware.gpus import nvml_address
+from ladder_backends.hardware.ports import NvmlRefused
+from ladder_backends.hardware.reader import Reader
+from ladder_backends.model.fact import Fact, Facts
+from ladder_backends.model.topology import NvLink
+
+MOST = 36
+COUNT, STATE, SPEED, SPEED_COMMON = 91, 165, 164, 90
+ERRORS = {
+    161: ("replays", "replays"),
+    162: ("recoveries", "recoveries"),
+    163: ("crc", "CRC errors"),
+    206: ("malformed", "malformed packets"),
+    208: ("receive", "receive errors"),
+    211: ("integrity", "integrity errors"),
+    214: ("failed_recoveries", "failed recoveries"),
+}
+"""Error counters of a link by field; the older ones stand first."""
+
+BAD = frozenset((206, 208, 211, 214))
+"""Counters that are no part of a healthy link's life."""
+
+VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0"}
+"""nvmlDeviceGetNvLinkVersion answers an enumeration, not a version."""
+
+REMOTE = {0: "GPU", 1: "NPU", 2: "switch"}
+
+
+def read_links(reader: Reader, index: int) -> tuple[NvLink, ...]:
+    """Every NVLink that the GPU has; none where it has none or where NVML does not tell."""
+    count = reader.fields(index, (COUNT,))[COUNT]
+    if isinstance(count, NvmlRefused):
+        # Older drivers tell of links only when asked for each.
+        places: range = range(MOST) if not reader.closed else range(0)
+    else:
+        places = range(min(int(count), MOST))
+    links = []
+    for number in places:
+        try:
+            state = reader.answer("nvmlDeviceGetNvLinkState", index, number)
+        except NvmlRefused as refused:
+            if isinstance(count, NvmlRefused):
+                break
+            links.append(_refused_link(reader, number, refused))
+            continue
+        links.append(_link(reader, index, number, state))
+    return tuple(links)
+
+
+def _refused_link(reader: Reader, number: int, refused: NvmlRefused) -> NvLink:
+    fact = reader.refused(
+        "state", "state", "nvmlDeviceGetNvLinkState", refused, unsupported="NVLink is off or in MIG"
+    )
+    return NvLink(number, None, "", Facts([fact]))
+
+
+def _link(reader: Reader, index: int, number: int, state: Any) -> NvLink:
+    active = bool(state)
+    fact = Fact("state", "state", active, "up" if active else "down", "nvmlDeviceGetNvLinkState")
+    fields = reader.fields(index, tuple((field, number) for field in (SPEED, *ERRORS)))
+    remote = _remote(reader, index, number)
+    facts = [
+        fact if active else fact.wrong("the link is down"),
+        reader.call(
+            "version", "version", "nvmlDeviceGetNvLinkVersion", index, number,
+            parse=lambda v: VERSIONS.get(v, f"enumeration value {v}"),
+        ),
+        reader.field(
+            "speed", "speed", (SPEED, number), fields, parse=lambda s: s or None,
+            shown=lambda s: f"{s / 1000:.1f} GB/s",
+        ),
+        remote,
+        *(
+            _counter(reader.field(f"error.{name}", label, (field, number), fields, live=True), field)
+            for field, (name, label) in ERRORS.items()
+        ),
+    ]  # fmt: skip
+    return NvLink(number, active, str(remote.value or ""), Facts(facts))
+
+
+def _counter(fact: Fact, field: int) -> Fact:
+    return fact.wrong(f"{fact.value:,} {fact.label}") if field in BAD and fact.value else fact
+
+
+def _remote(reader: Reader, index: int, number: int) -> Fact:
+    """The other end: `switch`, or the bus address of a GPU. In a guest the address of a switch is not told."""
+    kind = reader.call(
+        "remote", "remote end", "nvmlDeviceGetNvLinkRemoteDeviceType", index, number, parse=REMOTE.__getitem__
+    )
+    if kind.value == "switch":
+        return kind
+    address = reader.call(
+        "remote", "remote end", "nvmlDeviceGetNvLinkRemotePciInfo", index, number,
+        parse=lambda info: nvml_address(info["busId"]) if not info["busId"].lower().startswith("ffff") else None,
+    )  # fmt: skip
+    return address if address.known or not kind.known else kind

@@ -1,0 +1,155 @@
+"""Read a machine: host, GPUs, ports, pairs."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+from ladder_backends.hardware import containers, driver, host, iommu, kernel_log, nvlinks, pci
+from ladder_backends.hardware.gpus import gpu_facts, nvml_address
+from ladder_backends.hardware.nccl_choice import engine_facts
+from ladder_backends.hardware.pairs import read_pair, route
+from ladder_backends.hardware.ports import (
+    DRIVER_NOT_LOADED,
+    LIB_RM_VERSION_MISMATCH,
+    LIBRARY_NOT_FOUND,
+    NO_PERMISSION,
+    Files,
+    Nvml,
+    NvmlRefused,
+)
+from ladder_backends.hardware.reader import Reader
+from ladder_backends.model.fact import Fact, Facts
+from ladder_backends.model.topology import Gpu, Machine, Pair, Port
+
+_RUNTIME = "in a container, start it with the NVIDIA runtime: docker run --gpus all"
+
+REMEDIES = {
+    LIBRARY_NOT_FOUND: f"install NVIDIA's driver; {_RUNTIME}",
+    DRIVER_NOT_LOADED: "load the driver: sudo modprobe nvidia; nvidia-smi has to work first",
+    LIB_RM_VERSION_MISMATCH: "the driver was updated under way: reboot, or reload its modules",
+    NO_PERMISSION: "let this user open /dev/nvidia*",
+}
+"""What to do where NVML does not open, by its code."""
+
+_ELSEWHERE = "nvidia-smi says more"
+
+
+def read_machine(
+    files: Files,
+    nvml: Nvml,
+    supplied: pci.Supplied = pci.NOTHING_SUPPLIED,
+    *,
+    log: str | None = None,
+    simulated: str = "",
+) -> Machine:
+    """Everything that user space can read. It takes a second where there are eight GPUs; call it in a thread.
+
+    Args:
+        files: The machine's file system.
+        nvml: The machine's NVML; opened here, and closed again.
+        supplied: What a person has read as root.
+        log: Output of dmesg that a person pasted, or None.
+        simulated: Title of the simulated machine, or an empty string.
+    """
+    began = time.monotonic()
+    reader = Reader(files, nvml)
+    unread = remedy = ""
+    try:
+        nvml.open()
+    except NvmlRefused as refused:
+        unread = reader.closed = refused.why
+        remedy = REMEDIES.get(refused.code, _ELSEWHERE)
+    try:
+        facts = Facts(_host(reader, supplied, log))
+        gpus, roots = _gpus(reader)
+        ports = _ports(reader, gpus, supplied)
+        pairs = tuple(
+            read_pair(reader, one, other, roots, ports, facts, len(gpus))
+            for number, one in enumerate(gpus)
+            for other in gpus[number + 1 :]
+        )
+        environment = files.environment()
+        facts = facts.with_facts(engine_facts(facts, tuple(pair.facts for pair in pairs), len(gpus), environment))
+    finally:
+        if not reader.closed:
+            nvml.close()
+    if not gpus and not unread:
+        unread, remedy = "NVML sees no GPU", _RUNTIME
+    return Machine(
+        _title(gpus), facts, gpus, ports, pairs, simulated, unread, remedy, time.time(), time.monotonic() - began
+    )
+
+
+def _host(reader: Reader, supplied: pci.Supplied, log: str | None) -> list[Fact]:
+    facts = list(host.host_facts(reader))
+    guest = next((fact.value for fact in facts if fact.name == "vm.hypervisor"), None)
+    return [
+        *driver.driver_facts(reader),
+        *facts,
+        *iommu.iommu_facts(reader, guest=guest),
+        *containers.container_facts(reader),
+        *kernel_log.log_facts(reader, log, supplied.source if log is not None else ""),
+        _fabric_manager(reader),
+        *driver.library_facts(reader),
+        *containers.setting_facts(reader),
+    ]
+
+
+def _fabric_manager(reader: Reader) -> Fact:
+    """Whether the daemon runs here; in a container that of the host is not seen, and NVML's fabric state counts."""
+    name, label, source = "fabric.manager", "fabric manager", "/proc/*/comm"
+    numbers = [entry for entry in reader.names("/proc") or () if entry.isdecimal()]
+    if not numbers:
+        return Fact(name, label, source=source, why="no processes are visible")
+    running = any(
+        reader.text(f"/proc/{number}/comm") in ("nv-fabricmanager", "nv-fabricmanage") for number in numbers
+    )
+    if running:
+        return Fact(name, label, True, "runs here", source)
+    return Fact(name, label, source=source, why="not seen among the processes here")
+
+
+def _gpus(reader: Reader) -> tuple[tuple[Gpu, ...], dict[str, str]]:
+    """GPUs of NVML by bus address; without NVML, those that sysfs shows. And the root that each hangs from."""
+    seen: list[tuple[str, str, str, int | None]] = []
+    if not reader.closed:
+        for number in range(int(reader.ask("nvmlDeviceGetCount") or 0)):
+            info = reader.ask("nvmlDeviceGetPciInfo", number) or {}
+            seen.append(
+                (
+                    nvml_address(str(info.get("busId", ""))),
+                    str(reader.ask("nvmlDeviceGetName", number) or ""),
+                    str(reader.ask("nvmlDeviceGetUUID", number) or ""),
+                    number,
+                )
+            )
+    else:
+        for bdf, vendor in pci.gpu_functions(reader):
+            if vendor == pci.NVIDIA:
+                device = reader.text(f"{pci.DEVICES}/{bdf}/device") or ""
+                seen.append((bdf, f"NVIDIA device {device}", "", None))
+    gpus, roots = [], {}
+    for number, (bdf, name, uuid, index) in enumerate(seen):
+        above, root = pci.chain(reader, bdf)
+        roots[bdf] = root
+        links = nvlinks.read_links(reader, index) if index is not None else ()
+        gpus.append(Gpu(number, name, uuid, bdf, gpu_facts(reader, number, bdf), links, above))
+    return tuple(gpus), roots
+
+
+def _ports(reader: Reader, gpus: tuple[Gpu, ...], supplied: pci.Supplied) -> dict[str, Port]:
+    ports: dict[str, Port] = {}
+    for gpu in gpus:
+        for number, bdf in enumerate(gpu.above):
+            if bdf not in ports:
+                ports[bdf] = pci.read_port(reader, bdf, len(gpu.above) - number - 1, supplied)
+    return dict(sorted(ports.items()))
+
+
+def _title(gpus: tuple[Gpu, ...]) -> str:
+    names = Counter(gpu.name.removeprefix("NVIDIA ") or "GPU" for gpu in gpus)
+    return ", ".join(f"{count}× {name}" for name, count in names.items()) or "no GPU"
+
+
+__all__ = ["REMEDIES", "Pair", "read_machine", "route"]

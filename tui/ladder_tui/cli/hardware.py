@@ -1,0 +1,130 @@
+"""`hardware`: which GPUs, links and ports there are, what is wrong with them, and what has changed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ladder_tui.cli.output import print_json, print_lines, say
+from ladder_tui.cli.parser import UsageError, add_json, add_tui
+
+if TYPE_CHECKING:
+    from ladder_backends.hardware.baseline import Comparison
+    from ladder_backends.model.topology import Machine
+
+_MOST_PASTED = 8_000_000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Arguments of `hardware`."""
+    parser.add_argument("--facts", action="store_true", help="show every fact, with its source")
+    parser.add_argument(
+        "--simulate",
+        metavar="NAME|FILE",
+        help="a simulated machine instead of this one; `list` names those shipped",
+    )
+    parser.add_argument(
+        "--baseline",
+        nargs=2,
+        metavar=("save|compare", "NAME"),
+        help="keep what is so now, or say what has changed; NAME may be a file",
+    )
+    parser.add_argument(
+        "--paste",
+        metavar="FILE",
+        help="output of setpci, lspci -vvv or dmesg that root has given; - reads standard input",
+    )
+    add_json(parser)
+    add_tui(parser)
+    parser.epilog = (
+        "Nothing is tested and no setting is changed; ladder-tui p2p tests the pairs. Exit codes: 0 nothing is"
+        " wrong, 1 something is, 2 no GPU can be asked."
+    )
+
+
+def run(arguments: Namespace) -> int:
+    """Read and print."""
+    from ladder_backends.simulator.machine import names
+
+    if arguments.simulate == "list":
+        print_lines(names())
+        return 0
+    verb, name = arguments.baseline or ("", "")
+    if verb not in ("", "save", "compare"):
+        raise UsageError(
+            "hardware", f"--baseline takes save or compare, not {verb}", "see ladder-tui hardware --help"
+        )
+    if arguments.tui:
+        return _show(arguments)
+    from ladder_backends.hardware import baseline
+    from ladder_backends.hardware.forms import machine_json, machine_lines
+
+    kept = baseline.load(name) if verb == "compare" else None
+    machine = read(arguments.simulate, arguments.paste)
+    comparison = baseline.compare(kept, machine) if kept is not None else None
+    if arguments.json:
+        print_json(machine_json(machine, comparison))
+    else:
+        print_lines(machine_lines(machine, comparison, everything=arguments.facts))
+    if verb == "save":
+        say(f"kept as {baseline.save(name, machine)}")
+    return exit_code(machine, comparison)
+
+
+def read(simulate: str | None, paste: str | None = None) -> Machine:
+    """Read this machine, or a simulated one, with what a person has pasted.
+
+    Raises:
+        LadderError: There is no such simulated machine, or no such file.
+    """
+    from ladder_backends.hardware.acs import pasted
+    from ladder_backends.hardware.kernel_log import looks_like_log
+    from ladder_backends.hardware.pci import NOTHING_SUPPLIED, Supplied
+    from ladder_backends.session.hardware_ports import hardware_ports
+
+    ports = hardware_ports(simulate)
+    supplied, log = NOTHING_SUPPLIED, None
+    if paste is not None:
+        text = _pasted(paste)
+        supplied = Supplied(pasted(text), time.time())
+        log = text if looks_like_log(text) else None
+        if not supplied.controls and log is None:
+            raise UsageError(
+                "hardware", "nothing of use is in what was pasted", "it wants output of setpci, lspci or dmesg"
+            )
+    return ports.read(supplied, log)
+
+
+def exit_code(machine: Machine, comparison: Comparison | None = None) -> int:
+    """0 where nothing is wrong, 1 where something is, 2 where no GPU can be asked."""
+    from ladder_backends.model.fact import Concern
+
+    if machine.unread or not machine.gpus:
+        return 2
+    wrong = any(fact.concern is Concern.WRONG for _, fact in machine.concerns())
+    return 1 if wrong or (comparison is not None and comparison.broke) else 0
+
+
+def _pasted(where: str) -> str:
+    from ladder_backends.paths import typed_path
+
+    if where == "-":
+        return sys.stdin.read(_MOST_PASTED)
+    path: Path = typed_path(where)
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MOST_PASTED)
+    except OSError as error:
+        raise UsageError(
+            "hardware", f"{where} cannot be read: {error.strerror}", "name the file that holds the output"
+        ) from None
+
+
+def _show(arguments: Namespace) -> int:
+    from ladder_tui.cli.screen import show
+    from ladder_tui.opening import Opening
+
+    return show(Opening(hardware=True, simulate=arguments.simulate or ""), theme=arguments.theme)
