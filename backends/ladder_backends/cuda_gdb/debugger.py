@@ -135,9 +135,9 @@ class CudaGdbDebugger(GdbDebugger):
         self._on_host: Mapping[str, Any] = host
         self._on_device: Mapping[str, Any] = {
             "registers": CudaRegisters(self, self.standing, self.lane.registers, self._in_lane),
-            "memory": CudaMemory(self, self.standing),
+            "memory": CudaMemory(self, self.standing, self._in_lane),
             "code": CudaCode(self, self._in_lane),
-            "values": CudaValues(self, self.lane),
+            "values": CudaValues(self, self.lane, self._in_lane),
             "kernel_launches": CudaKernelLaunches(
                 self, self.standing, self.lane, self.kernels, self.questions.frames, provenance
             ),

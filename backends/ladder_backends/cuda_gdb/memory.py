@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from ladder_backends.cuda_gdb.standing import Standing
+from ladder_backends.cuda_gdb.threads import LaneEngine
 from ladder_backends.debugger.facets import Memory
 from ladder_backends.errors import CommandFailed, NotRecorded
-from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import number_of, rows_of, text_of
 from ladder_backends.model.memory import MemoryBlock, MemoryLayout, MemoryPlace
@@ -68,8 +68,8 @@ class CudaMemory(Memory):
 
     spaces = SPACES
 
-    def __init__(self, engine: Engine, standing: Standing) -> None:
-        self._engine, self._standing = engine, standing
+    def __init__(self, engine: LaneEngine, standing: Standing, in_lane: Callable[[int], bool]) -> None:
+        self._engine, self._standing, self._in_lane = engine, standing, in_lane
         self._by_bytes: bool | None = None
         self._printing = asyncio.Lock()
 
@@ -93,14 +93,21 @@ class CudaMemory(Memory):
             asked = f"$_cuda_const_bank({bank['bank']}, {bank['offset']})"
         if _NUMBER.match(asked):
             return MemoryPlace(int(asked, 0) % _TOP, space)
-        level = await self._engine.at_frame(frame_level)
-        found = await self._place(asked, level)
-        if found is None:
-            found = await self._place(f"&({asked})", level)
+        if self._in_lane(frame_level):
+            found = await self._found(asked, frame_level)
+        else:
+            # Questions about a frame of the host may take the focus off the lane: it is returned to.
+            async with self._engine.keeping_lane():
+                found = await self._found(asked, frame_level)
         if found is None or (not found.space and found.address >> 63):
             # Of what the hardware tells, as `threadIdx`, the engine makes up an address.
             raise CommandFailed(asked, f"{clean_line(asked)} has no address")
         return MemoryPlace(found.address, space or found.space)
+
+    async def _found(self, expression: str, frame_level: int) -> MemoryPlace | None:
+        """Where a pointer points, or an object lies."""
+        level = await self._engine.at_frame(frame_level)
+        return await self._place(expression, level) or await self._place(f"&({expression})", level)
 
     async def _place(self, expression: str, level: str) -> MemoryPlace | None:
         """Where a pointer points, or None where the value is no pointer."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,15 @@ from ladder_backends.model.variable import ChildWindow, Variable
 
 if TYPE_CHECKING:
     from ladder_backends.cuda_gdb.lane import Lane
-    from ladder_backends.gdb.questions import Engine
+    from ladder_backends.cuda_gdb.threads import LaneEngine
 
 
 class CudaValues(VariableObjects):
     """Variable objects with types in the words of the source."""
 
-    def __init__(self, engine: Engine, lane: Lane) -> None:
+    def __init__(self, engine: LaneEngine, lane: Lane, in_lane: Callable[[int], bool]) -> None:
         super().__init__(engine)
-        self._lane = lane
+        self._lane_engine, self._lane, self._in_lane = engine, lane, in_lane
 
     @property
     def storage(self) -> bool:
@@ -33,7 +34,8 @@ class CudaValues(VariableObjects):
 
     async def read(self, wanted: Sequence[Wanted], frame_level: int, *, calls: bool = False) -> Sequence[Variable]:
         """The values, one after the other."""
-        return [self._lane.variable(each) for each in await super().read(wanted, frame_level, calls=calls)]
+        async with self._at(frame_level):
+            return [self._lane.variable(each) for each in await super().read(wanted, frame_level, calls=calls)]
 
     async def children(
         self,
@@ -45,5 +47,15 @@ class CudaValues(VariableObjects):
         look: Look = Look.MEMBERS,
     ) -> ChildWindow:
         """A window of children."""
-        window = await super().children(expression, frame_level, start, count, form, look)
+        async with self._at(frame_level):
+            window = await super().children(expression, frame_level, start, count, form, look)
         return replace(window, children=tuple(self._lane.variable(each) for each in window.children))
+
+    async def whole(self, expression: str, frame_level: int, form: str, most: int) -> tuple[str, bool]:
+        """All of a value."""
+        async with self._at(frame_level):
+            return await super().whole(expression, frame_level, form, most)
+
+    def _at(self, frame_level: int) -> AbstractAsyncContextManager[None]:
+        """Questions about a frame of the host may take the focus off the lane: it is returned to."""
+        return nullcontext() if self._in_lane(frame_level) else self._lane_engine.keeping_lane()

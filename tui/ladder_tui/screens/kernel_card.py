@@ -158,6 +158,7 @@ def _facts(launch: KernelLaunch, focus: Focus | None, width: int) -> Iterator[tu
     if launch.debug:
         told = {"full": "with -G", "lines": "with lines of source only", "none": "without debug information"}
         yield "compiled", told.get(launch.debug, launch.debug), "muted"
+    yield "code", "Disassembly shows SASS; the engine tells no PTX", "muted"
 
 
 def _shared_words(launch: KernelLaunch) -> str:
