@@ -114,7 +114,7 @@ class LiveStory:
         leave = self.session.subscribe(lambda _: changed.set())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_WITHIN):
-                while words not in b"".join(self.state.program):
+                while words not in b"".join(self.state.program) and self.state.run in (Run.STARTING, Run.RUNNING):
                     await changed.wait()
                     changed.clear()
         leave()
