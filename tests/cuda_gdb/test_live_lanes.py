@@ -13,12 +13,18 @@ from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.unit_values import UnitLayout
 from ladder_backends.session import lane_values
 from ladder_backends.session.debug_session import DebugSession
 
 from .stand_in import StandIn
 
 LANE = Focus.of(kernel=0, block=(3, 0, 0), thread=(240, 0, 0))
+
+
+async def laid_out(debugger: CudaGdbDebugger, span: str) -> UnitLayout:
+    """The last layout, with everybody in it."""
+    return [layout async for layout in debugger.lanes.layouts(span)][-1]
 
 
 class Live:
@@ -91,7 +97,7 @@ async def test_a_move_that_lands_beside_is_no_answer(live: Live) -> None:
 
 async def test_an_outer_frame_is_selected_in_each_lane_and_again_at_the_end(live: Live) -> None:
     live.debugger.selected_frame = 1
-    layout = await live.debugger.lanes.layout("warp", 64)
+    layout = await laid_out(live.debugger, "warp")
     live.engine.sent.clear()
     await anext(live.debugger.lanes.values("i", layout, [0, 1], 1))
     assert [command.split(" ")[0] for command in live.engine.sent] == [
@@ -118,7 +124,7 @@ async def test_running_on_ends_the_question_and_makes_the_answers_old(live: Live
 
 
 async def test_a_target_that_runs_is_not_asked(live: Live) -> None:
-    layout = await live.debugger.lanes.layout("warp", 64)
+    layout = await laid_out(live.debugger, "warp")
     live.debugger.events.running = True
     with pytest.raises(CommandFailed, match="the target runs"):
         await anext(live.debugger.lanes.values("i", layout, [0]))

@@ -31,10 +31,15 @@ async def opened(stand: Make, name: str, **where: tuple[int, int, int]) -> CudaG
     return debugger
 
 
+async def laid_out(debugger: CudaGdbDebugger, span: str) -> UnitLayout:
+    """The last layout, with everybody in it."""
+    return [layout async for layout in debugger.lanes.layouts(span)][-1]
+
+
 async def asked(
     debugger: CudaGdbDebugger, expression: str, span: str = "warp", level: int = 0
 ) -> tuple[UnitLayout, list[UnitValue]]:
-    layout = await debugger.lanes.layout(span, 4_096)
+    layout = await laid_out(debugger, span)
     values: list[UnitValue] = []
     async for batch in debugger.lanes.values(expression, layout, layout.places(), level):
         values += batch
@@ -127,7 +132,7 @@ async def test_all_resident_blocks(stand: Make) -> None:
 
 async def test_a_lane_that_is_not_there_is_not_answered_by_its_neighbour(stand: Make) -> None:
     debugger = await opened(stand, "vector-add")
-    layout = await debugger.lanes.layout("warp", 64)
+    layout = await laid_out(debugger, "warp")
     (row,) = layout.rows
     gone = Focus.of(kernel=0, block=(3, 0, 0), thread=(2, 0, 0))
     units = (gone, *row.units[1:])
@@ -138,16 +143,16 @@ async def test_a_lane_that_is_not_there_is_not_answered_by_its_neighbour(stand: 
 
 async def test_what_would_write_is_not_asked(stand: Make) -> None:
     debugger = await opened(stand, "vector-add")
-    layout = await debugger.lanes.layout("warp", 64)
+    layout = await laid_out(debugger, "warp")
     with pytest.raises(CommandFailed, match="it would write: ="):
         await anext(debugger.lanes.values("i = 3", layout, layout.places()))
     with pytest.raises(CommandFailed, match="no span cluster"):
-        await debugger.lanes.layout("cluster", 64)
+        await laid_out(debugger, "cluster")
 
 
 async def test_who_stops_listening_leaves_the_focus_where_it_was(stand: Make) -> None:
     debugger = await opened(stand, "uninit", block=(0, 0, 0), thread=(40, 0, 0))
-    layout = await debugger.lanes.layout("block", 64)
+    layout = await laid_out(debugger, "block")
 
     async def first() -> None:
         async with aclosing(debugger.lanes.values("i", layout, layout.places())) as values:
@@ -174,7 +179,7 @@ async def test_questions_and_moves_of_others_between_bursts_stand_where_they_bel
 ) -> None:
     monkeypatch.setattr(lanes_module, "MOST_AT_ONCE", 4)
     debugger = await opened(stand, "uninit", block=(0, 0, 0), thread=(40, 0, 0))
-    layout = await debugger.lanes.layout("block", 64)
+    layout = await laid_out(debugger, "block")
 
     done = False
 
@@ -195,7 +200,7 @@ async def test_questions_and_moves_of_others_between_bursts_stand_where_they_bel
 
 async def test_a_burst_waits_for_a_move_that_is_on_its_way(stand: Make) -> None:
     debugger = await opened(stand, "uninit", block=(0, 0, 0), thread=(40, 0, 0))
-    layout = await debugger.lanes.layout("block", 64)
+    layout = await laid_out(debugger, "block")
     moving = asyncio.ensure_future(debugger.switch(Focus.of(kernel=0, block=(0, 0, 0), thread=(5, 0, 0))))
     await asyncio.sleep(0)
     assert [text for text, _ in debugger.pending()] == ["-cuda-focus-switch kernel 0 block (0,0,0) thread (5,0,0)"]
@@ -209,7 +214,7 @@ async def test_a_line_typed_meanwhile_is_read_in_the_lane_one_stands_in(stand: M
     debugger = one.debugger
     await debugger.open(dump_target("uninit"))
     await debugger.switch(Focus.of(block=(0, 0, 0), thread=(40, 0, 0)))
-    layout = await debugger.lanes.layout("block", 64)
+    layout = await laid_out(debugger, "block")
 
     async def everything() -> int:
         return sum([len(batch) async for batch in debugger.lanes.values("i", layout, layout.places())])
@@ -225,7 +230,7 @@ async def test_a_line_typed_meanwhile_is_read_in_the_lane_one_stands_in(stand: M
 async def test_an_engine_that_dies_in_the_middle_is_an_answer(stand: Make) -> None:
     one = stand()
     await one.debugger.open(dump_target("uninit"))
-    layout = await one.debugger.lanes.layout("block", 64)
+    layout = await laid_out(one.debugger, "block")
     values = one.debugger.lanes.values("i", layout, layout.places())
     assert len(await anext(values)) == 8
     os.kill(one.pid, signal.SIGKILL)

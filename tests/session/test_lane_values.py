@@ -97,13 +97,28 @@ async def test_when_the_time_is_over_it_waits_to_be_told_to_go_on(
     state = session.state.lane_values
     monkeypatch.setattr(lane_values, "LIMIT", 0.0)
     await ask(session, "threadIdx.x", "grid")
-    assert not state.whole
-    assert state.answered_words().endswith("of 128 lanes, 0 s are over")
-    before = dict(state.values)
+    assert (state.failed, state.values) == ("0 s are over", {})
     session.lane_values.go_on()
     await session.lane_values.at_rest()
-    assert (state.whole, state.reason, len(state.values)) == (True, "", 128)
-    assert before.items() <= state.values.items()
+    assert (state.whole, state.failed, len(state.values)) == (True, "", 128)
+
+
+@pytest.mark.cuda_gdb
+async def test_what_has_come_stays_when_it_goes_on(on_dump: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane_values, "MOST", 40)
+    session = await on_dump("hang")
+    state = session.state.lane_values
+    await ask(session, "threadIdx.x", "grid")
+    assert state.answered_words() == "answered 40 of 128 lanes, 40 at a time"
+    for answered in (80, 120, 128):
+        before = dict(state.values)
+        session.lane_values.go_on()
+        await session.lane_values.at_rest()
+        assert len(state.values) == answered
+        assert before.items() <= state.values.items()
+    assert (state.whole, state.reason) == (True, "")
+    assert state.distribution.pattern is not None
+    assert state.distribution.pattern.words == "0..63 step 1 in each block"
 
 
 @pytest.mark.cuda_gdb

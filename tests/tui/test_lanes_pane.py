@@ -28,7 +28,7 @@ class LanesDouble(Lanes):
         self.held = range(232, 256)
         self.hold: asyncio.Event | None = None
 
-    async def layout(self, span: str, most: int) -> UnitLayout:
+    async def layouts(self, span: str, known: UnitLayout | None = None) -> AsyncIterator[UnitLayout]:
         warps = (7,) if span == "warp" else (6, 7)
         rows = tuple(
             UnitRow(
@@ -45,7 +45,7 @@ class LanesDouble(Lanes):
             for warp in warps
         )
         total = sum(unit is not None for row in rows for unit in row.units)
-        return UnitLayout(span, rows=rows, start=len(rows) - 1, total=total)
+        yield UnitLayout(span, rows=rows, start=len(rows) - 1, total=total)
 
     async def values(
         self, expression: str, layout: UnitLayout, places: Sequence[int], frame_level: int = 0

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from ladder_backends.cuda_gdb.focus import focus_of, is_lane, switch_command
+from ladder_backends.cuda_gdb.tables import thread_runs
 from ladder_backends.debugger.facets.lanes import Lanes
 from ladder_backends.errors import CommandFailed, EngineDied, LadderError, NotRecorded
 from ladder_backends.gdb.quoting import mi_string
@@ -78,8 +79,8 @@ class CudaLanes(Lanes):
 
     # -- which lanes
 
-    async def layout(self, span: str, most: int) -> UnitLayout:
-        """The lanes that are held of the focused warp, block or kernel."""
+    async def layouts(self, span: str, known: UnitLayout | None = None) -> AsyncIterator[UnitLayout]:
+        """The lanes that are held of the focused warp or block; of the kernel, one block after the other."""
         focus = self._standing.focus
         block = focus.dim3("block") if focus is not None else None
         thread = focus.dim3("thread") if focus is not None else None
@@ -90,27 +91,26 @@ class CudaLanes(Lanes):
         kernel = next((each for each in await self._grid.kernels() if each.number == focus.index("kernel")), None)
         if kernel is None:
             raise CommandFailed("", "the kernel of the focused lane is not listed")
-        blocks, total = [block], volume(kernel.block_dim)
-        if span == "grid":
-            blocks, resident = await self._resident(kernel, block)
-            total = resident * volume(kernel.block_dim)
-        rows: list[UnitRow] = []
-        known = 0
-        for number, each in enumerate(blocks):
-            held = await self._held(kernel, each)
-            known += sum(1 for _ in held)
-            rows += _rows(kernel, each, held, grouped=span == "grid")
-            if number + 1 < len(blocks) and known >= most:
-                blocks = blocks[: number + 1]
-                break
-        at = linear(thread, kernel.block_dim) // LANES
-        group = format_coordinate(block) if span == "grid" else ""
-        start = next((i for i, row in enumerate(rows) if row.number == at and row.group == group), 0)
-        if span == "warp":
-            rows, start = rows[start : start + 1], 0
-        counted = sum(1 for row in rows for unit in row.units if unit is not None)
-        left = total - len(blocks) * volume(kernel.block_dim) if span == "grid" else 0
-        return UnitLayout(span, rows=tuple(rows), start=start, total=counted + left)
+        whole = span == "grid"
+        rows = list(known.rows) if known is not None else []
+        if not rows:
+            rows = _rows(kernel, block, await self._held(kernel, block), grouped=whole)
+            at = linear(thread, kernel.block_dim) // LANES
+            start = next((number for number, row in enumerate(rows) if row.number == at), 0)
+            if span == "warp":
+                rows, start = rows[start : start + 1], 0
+        else:
+            assert known is not None
+            start = known.start
+        blocks, resident = await self._resident(kernel, block) if whole else ([block], 1)
+        found = {row.group for row in rows}
+        left = [each for each in blocks if format_coordinate(each) not in found] if whole else []
+        yield _layout(span, rows, start, (resident - len(blocks) + len(left)) * volume(kernel.block_dim))
+        for number, each in enumerate(left, 1):
+            await self._calm()
+            rows = [*rows, *_rows(kernel, each, await self._held(kernel, each), grouped=True)]
+            more = resident - len(blocks) + len(left) - number
+            yield _layout(span, rows, start, more * volume(kernel.block_dim))
 
     async def _resident(self, kernel: Kernel, focused: Dim3) -> tuple[list[Dim3], int]:
         """Resident blocks, the focused one first and no more than `MOST_BLOCKS`, and how many there are."""
@@ -129,8 +129,6 @@ class CudaLanes(Lanes):
         told = await self._engine.command(
             f"-cuda-info-threads kernel {kernel.number} block {format_coordinate(block)}"
         )
-        from ladder_backends.cuda_gdb.tables import thread_runs
-
         most = volume(kernel.block_dim)
         numbers: set[int] = set()
         for run in thread_runs(told.results):
@@ -267,6 +265,12 @@ def _words(refused: BaseException) -> str:
     text = clean_line(refused.what if isinstance(refused, LadderError) else "no answer")
     read = _READ.match(text)
     return (read["why"] + (f" ({read['code']})" if read["code"] else "") if read else text).rstrip(".")
+
+
+def _layout(span: str, rows: Sequence[UnitRow], start: int, left: int) -> UnitLayout:
+    """The layout of these rows, with so many lanes in blocks that were not looked into."""
+    counted = sum(1 for row in rows for unit in row.units if unit is not None)
+    return UnitLayout(span, rows=tuple(rows), start=start, total=counted + left)
 
 
 def _rows(kernel: Kernel, block: Dim3, held: Sequence[int], *, grouped: bool) -> list[UnitRow]:

@@ -14,7 +14,7 @@ from ladder_backends.model.unit_values import UnitLayout
 from ladder_backends.session.state import Change, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from ladder_backends.debugger.facets.lanes import Lanes
     from ladder_backends.model.focus import Focus
@@ -26,7 +26,10 @@ LIMIT = 2.0
 """Seconds after which it waits to be told to go on."""
 
 MOST = 8_192
-"""Lanes that are asked at most."""
+"""Lanes that are asked at once."""
+
+MOST_IN_ALL = 2 * MOST
+"""Lanes that are asked however often it is told to go on: more would not be taken together in time."""
 
 TELL_EVERY = 0.5
 """Seconds between notifications while answers come in, unless there are half as many again as were told."""
@@ -118,11 +121,13 @@ class SessionLaneValues:
     def go_on(self) -> None:
         """Ask those who have not answered, however long it takes."""
         state = self.state
-        if state.running or state.old or not state.layout.rows:
+        if not state.expression or state.running or state.old:
             return
-        places = [place for place in state.layout.places() if place not in state.values]
-        if places:
-            self._run(self._others(places))
+        if not state.layout.rows:
+            state.failed = ""
+            self._run(self._asks(None, more=False))
+        elif len(state.values) < state.layout.total:
+            self._run(self._asks(None, more=True))
 
     async def at_rest(self) -> None:
         """Wait until nothing is asked."""
@@ -160,8 +165,7 @@ class SessionLaneValues:
             state.show(UnitLayout(state.span))
             self._changed()
             return
-        state.seconds = 0.0
-        self._run(self._everything())
+        self._run(self._asks(LIMIT, more=False))
 
     def _run(self, work: object) -> None:
         self.state.running = True
@@ -183,17 +187,12 @@ class SessionLaneValues:
                 state.show(UnitLayout(state.span))
         self._changed()
 
-    async def _everything(self) -> None:
+    async def _asks(self, limit: float | None, *, more: bool) -> None:
         facet, debug = self._facet, self._session.state
         assert facet is not None
         self._matched = debug.focus
         self.state.provenance = debug.provenance
-        await ask_all(facet, self.state, limit=LIMIT, level=debug.selected_frame, tell=self._changed)
-
-    async def _others(self, places: Sequence[int]) -> None:
-        facet = self._facet
-        assert facet is not None
-        await ask(facet, self.state, places, level=self._session.state.selected_frame, tell=self._changed)
+        await ask_all(facet, self.state, limit=limit, level=debug.selected_frame, tell=self._changed, more=more)
 
     def _changed(self) -> None:
         self.state.turn += 1
@@ -207,8 +206,9 @@ async def ask_all(
     limit: float | None = None,
     level: int = 0,
     tell: Callable[[], None] = lambda: None,
+    more: bool = False,
 ) -> None:
-    """Ask `state.expression` of everybody in `state.span`, `MOST` of them first.
+    """Ask `state.expression` of everybody in `state.span`, the nearest first, `MOST` of them at once.
 
     Args:
         facet: Who asks.
@@ -216,50 +216,61 @@ async def ask_all(
         limit: Seconds, or None for no limit.
         level: The frame whose names the expression uses.
         tell: Called when there is something new.
+        more: Go on with those who have not answered.
 
     Raises:
         LadderError: Nobody could be asked.
     """
-    layout = await facet.layout(state.span, MOST)
-    state.show(layout)
-    state.old, state.seconds = False, 0.0
-    places = layout.places()
-    if not places:
-        state.failed, state.running = f"no {layout.unit} is held here", False
-        return
-    await ask(facet, state, places[:MOST], limit=limit, level=level, tell=tell)
-    if len(state.values) < layout.total and not state.reason:
-        state.reason = f"{len(state.values):,} at a time"
-
-
-async def ask(
-    facet: Lanes,
-    state: LaneValuesState,
-    places: Sequence[int],
-    *,
-    limit: float | None = None,
-    level: int = 0,
-    tell: Callable[[], None] = lambda: None,
-) -> None:
-    """Ask `state.expression` of these; arguments and errors as those of `ask_all`."""
     state.reason, state.running = "", True
-    began, spent, told, known = time.monotonic(), state.seconds, 0.0, 0
-    values = facet.values(state.expression, state.layout, places, level)
+    begun = more
+    known = len(state.values) if more else 0
+    began, spent = time.monotonic(), state.seconds if more else 0.0
     try:
-        async with asyncio.timeout(limit), aclosing(values):  # type: ignore[type-var]
-            async for batch in values:
-                state.values.update((value.place, value) for value in batch)
-                now = time.monotonic()
-                state.seconds = spent + now - began
-                if now - told >= TELL_EVERY or 2 * len(state.values) >= 3 * known:
-                    told, known = now, len(state.values)
-                    tell()
-                if wrong := _wrong_everywhere(batch, state.values):
-                    state.reason = wrong
+        async with (
+            asyncio.timeout(limit),
+            aclosing(facet.layouts(state.span, state.layout if more else None)) as layouts,  # type: ignore[type-var]
+        ):
+            async for layout in layouts:
+                if begun:
+                    state.grow(layout)
+                else:
+                    state.show(layout)
+                    state.old, begun = False, True
+                room = min(MOST, MOST_IN_ALL - known) - (len(state.values) - known)
+                places = [place for place in layout.places() if place not in state.values]
+                async for _ in _answers(facet, state, places[: max(0, room)], level, tell):
+                    state.seconds = spent + time.monotonic() - began
+                if state.reason or len(places) >= room:
                     break
     except TimeoutError:
         state.reason = f"{limit:g} s are over"
     state.running = False
+    if not begun:
+        state.show(UnitLayout(state.span))
+        state.failed, state.old = state.reason, False
+    elif not state.layout.places():
+        state.failed = f"no {state.layout.unit} is held here"
+    elif len(state.values) < state.layout.total and not state.reason:
+        in_all = len(state.values) >= MOST_IN_ALL
+        state.reason = f"{MOST_IN_ALL:,} at most" if in_all else f"{len(state.values) - known:,} at a time"
+
+
+async def _answers(
+    facet: Lanes, state: LaneValuesState, places: Sequence[int], level: int, tell: Callable[[], None]
+) -> AsyncIterator[None]:
+    """Take answers into the state; gives a turn after each batch, and ends where the others would say the same."""
+    told, known = time.monotonic(), len(state.values)
+    async with aclosing(facet.values(state.expression, state.layout, places, level)) as values:  # type: ignore[type-var]
+        async for batch in values:
+            state.values.update((value.place, value) for value in batch)
+            yield
+            now = time.monotonic()
+            if now - told >= TELL_EVERY or 2 * len(state.values) >= 3 * known:
+                told, known = now, len(state.values)
+                tell()
+            if wrong := _wrong_everywhere(batch, state.values):
+                state.reason = wrong
+                return
 
 
 def _wrong_everywhere(batch: Sequence[UnitValue], values: dict[int, UnitValue]) -> str:

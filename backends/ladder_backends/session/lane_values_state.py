@@ -51,6 +51,11 @@ class LaneValuesState:
         self.layout, self.values = layout, {}
         self.turn += 1
 
+    def grow(self, layout: UnitLayout) -> None:
+        """Go on with others as well, behind those that were known."""
+        self.layout = layout
+        self.turn += 1
+
     @property
     def whole(self) -> bool:
         """Everybody has answered."""

@@ -114,8 +114,9 @@ class LanesPane(Pane):
         state, rows = self._state, self._rows()
         if state is None or rows is None or not state.layout.rows:
             return
-        if state.layout is not self._walked_to:
-            self._walked_to = state.layout
+        if state.layout.rows[0] is not self._walked_to:
+            # One that has grown has begun with the same row.
+            self._walked_to = state.layout.rows[0]
             place = rows.focus if rows.focus is not None else 0
             self._map_row, self._column = divmod(place, state.layout.width)
             self._follow_cursor = True

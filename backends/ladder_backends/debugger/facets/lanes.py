@@ -20,12 +20,15 @@ class Lanes(abc.ABC):
     spans: tuple[Span, ...]
 
     @abc.abstractmethod
-    async def layout(self, span: str, most: int) -> UnitLayout:
+    def layouts(self, span: str, known: UnitLayout | None = None) -> AsyncIterator[UnitLayout]:
         """The lanes that can be asked: those that the device or the dump holds.
+
+        The first layout is of the lanes nearest to the focus, and comes at once; each further one has more rows
+        behind those of the one before, until all that the span holds are found, or a bounded number of them.
 
         Args:
             span: Name of one of `spans`.
-            most: Lanes after which the rest of the span is only counted.
+            known: What was found before, to be gone on with.
 
         Raises:
             CommandFailed: The engine stands in no lane, or the span is not known.
