@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _ASKED = 64
 _GUTTER = 2
 _RAW_WIDTH = 24
+_NO_TOOLS = "no SASS: the engine needs cuobjdump and nvdisasm for it; pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
 _NEAR = 4
 """Rows from an end of what is held at which more is read."""
 
@@ -234,7 +235,8 @@ class DisassemblyPane(Pane):
         if nowhere := self.not_standing():
             return nowhere
         if debug is not None and not debug.capabilities & Capability.DISASSEMBLE:
-            return "this target has no machine code to show"
+            lane = debug.focus is not None and "block" in debug.focus
+            return _NO_TOOLS if lane else "this target has no machine code to show"
         counter = self._counter
         if self.reads_code:
             return "disassembling …"

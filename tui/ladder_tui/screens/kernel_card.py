@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -11,7 +12,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from ladder_backends.model.focus import Focus, format_coordinate
-from ladder_backends.model.frame import file_name
+from ladder_backends.model.frame import FrameKind, file_name
 from ladder_backends.model.grid import LANES, volume
 from ladder_backends.model.kernel_launch import KernelLaunch
 from ladder_backends.model.provenance import Provenance
@@ -103,7 +104,12 @@ async def show_kernel(pane: Pane) -> None:
     if told.launch is None:
         pane.ladder_app.refuse(f"kernel: {told.note or 'the program does not stand in one'}")
         return
-    pane.app.push_screen(KernelCardScreen(pane.ladder_app.workspace.palette, told.launch, debug.focus))
+    launch, variables = told.launch, debug.variables
+    lane = [one for one in debug.frames.frames if one.kind is FrameKind.DEVICE]
+    if not launch.arguments and len(lane) == 1 and not variables.frame_level:
+        # The innermost frame is the kernel itself: its arguments are on screen already.
+        launch = replace(launch, arguments=tuple(one for one in variables.variables if one.is_argument))
+    pane.app.push_screen(KernelCardScreen(pane.ladder_app.workspace.palette, launch, debug.focus))
 
 
 def card_rows(launch: KernelLaunch, focus: Focus | None, width: int) -> Iterator[Row]:
@@ -166,7 +172,7 @@ def _shared_words(launch: KernelLaunch) -> str:
     if launch.shared is None:
         return f"? of which {launch.dynamic:,} B by the launch" if launch.dynamic is not None else _UNKNOWN
     dynamic = f", of which {launch.dynamic:,} B by the launch" if launch.dynamic is not None else ""
-    return f"{launch.shared:,} B a block{dynamic}"
+    return f"{launch.shared:,} B a block with what the system keeps of it{dynamic}"
 
 
 def _count(number: int, what: str) -> str:
