@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.unit_values import UnitLayout, UnitValue
-from ladder_backends.session.distribution import Distribution, distribution
+
+if TYPE_CHECKING:
+    from ladder_backends.session.distribution import Distribution
 
 
 @dataclass(slots=True)
@@ -43,6 +46,8 @@ class LaneValuesState:
     def distribution(self) -> Distribution:
         """The answers taken together; worked out once for each change."""
         if self._taken is None or self._taken[0] != self.turn:
+            from ladder_backends.session.distribution import distribution
+
             self._taken = (self.turn, distribution(self.layout, self.values.values()))
         return self._taken[1]
 
