@@ -105,7 +105,8 @@ class SimulatedGpu(Debugger):
         self.no_places: set[str] = set()
         self.here = Standing()
         self.runs = self.on_host = False
-        self.hangs = False
+        self.hangs = self.comes_late = False
+        self.refuses = ""
         self.stops = 0
         self.device_stops = Stops(self)
         self.lane_runs = Runs(self)
@@ -129,6 +130,8 @@ class SimulatedGpu(Debugger):
 
     async def resume(self, kind: StepKind, location: str = "") -> None:
         self.asked.append(kind.value)
+        if kind is StepKind.CONTINUE and self.refuses:
+            raise CommandFailed("-exec-continue", self.refuses)
         self.runs = True
         self._tell(TargetRunning(time.monotonic()))
         if kind.anew:
@@ -180,7 +183,10 @@ class SimulatedGpu(Debugger):
 
     async def interrupt(self) -> None:
         self.asked.append("interrupt")
-        if self.runs:
+        if self.runs and self.comes_late:
+            self.script[self.here.launch].comes = True
+            self._go(StepKind.CONTINUE)
+        elif self.runs:
             self._stop("signal-received", "interrupted")
 
     # -- looking

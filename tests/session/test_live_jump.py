@@ -133,6 +133,23 @@ async def test_time_is_over_and_one_waits_on() -> None:
     assert (await one.jump.wait_on()).exact
 
 
+async def test_a_lane_that_comes_while_it_is_given_up_is_reached() -> None:
+    one = await stand(Launch(comes=False), limits=LiveLimits(seconds=0.2))
+    one.gpu.comes_late = True
+    outcome = await one.jump.go()
+    assert "interrupt" in one.gpu.asked
+    assert outcome.exact, outcome.reason
+
+
+async def test_an_engine_that_does_not_run_on_is_the_reason() -> None:
+    one = await stand(Launch())
+    one.gpu.refuses = "CUDBG_ERROR_RUNNING_DEVICE"
+    outcome = await one.jump.go()
+    assert outcome.reached is None
+    assert outcome.reason == "it did not run on: CUDBG_ERROR_RUNNING_DEVICE"
+    assert one.gpu.asked.count("continue") == 1
+
+
 async def test_ctrl_c_stops_it() -> None:
     one = await stand(Launch(comes=False))
     going = asyncio.create_task(one.jump.go())
