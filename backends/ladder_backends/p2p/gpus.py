@@ -1,4 +1,4 @@
-"""The narrow set of calls that the tests make on GPUs; everything above it is the same for real and simulated ones."""
+"""The narrow set of calls that the tests make on GPUs; all above it is the same for real and simulated ones."""
 
 from __future__ import annotations
 
@@ -68,12 +68,15 @@ class Handshake(NamedTuple):
 
 
 class Gpus(Protocol):
-    """GPUs of this process, numbered from 0. Every call is synchronous: done, verified by the device, when it returns.
+    """GPUs of this process, numbered from 0. Every call is synchronous: done when it returns.
 
     All of them raise `DeviceFault`.
     """
 
     versions: dict[str, str]
+
+    def prepare(self) -> None:
+        """Do what takes long once, before anything is timed."""
 
     def count(self) -> int:
         """GPUs that this process sees."""

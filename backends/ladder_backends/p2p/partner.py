@@ -19,6 +19,7 @@ def serve(job: Mapping[str, Any], lines: Lines) -> int:
     numbers = tuple(job["gpus"])
     try:
         gpus = open_layer(job["layer"], numbers)
+        gpus.prepare()
     except DeviceFault as fault:
         lines.tell("failed", text=fault.line(), code=fault.code)
         return 1

@@ -25,6 +25,9 @@ _SIZES = (4, 16, 128, 4092, 4096, 4100, 64 << 10, 2 * MIB - 16, 2 * MIB, 2 * MIB
 _OFFSETS = (1, 4, 8, 16)
 _LANES = (4, 8, 16)
 _ROUNDS = 1000
+_NO_MEMORY = 2
+"""Error of the runtime that says nothing of a path: a GPU in use has too little memory left."""
+
 _ADDS = 100_000
 
 
@@ -371,7 +374,7 @@ class Steps:
     def _looked(
         self, arm: str, source: int, target: int, place: Buffer, expected: Expected, origin: Buffer | None
     ) -> ArmResult:
-        """The owner looks with a kernel and with a copy; on a mismatch the writer looks, and the owner once more."""
+        """The owner looks with a kernel and with a copy; on a mismatch the writer looks, and the owner again."""
         owner = self._gpus.check(target, place, expected)
         by_copy = self._gpus.check(target, place, expected, by_copy=True)
         if owner.right and not by_copy.right:
@@ -407,7 +410,8 @@ class Steps:
             return doing(source, target)
         except DeviceFault as fault:
             evidence = {"say": fault.line(), "code": fault.code}
-            return ArmResult(arm, self._of(source), self._of(target), Result.ERROR, evidence)
+            result = Result.NOT_TESTED if fault.code == _NO_MEMORY else Result.ERROR
+            return ArmResult(arm, self._of(source), self._of(target), result, evidence)
 
     def _poisoned(self, gpu: int, buffer: Buffer, stuff: Stuff) -> bool:
         """Fill a buffer by its owner, and see that it is filled."""

@@ -1,7 +1,7 @@
 """From what was proven, what the host is like and what changed to one sentence and one command.
 
-A pure function: the same sweep and facts give the same verdicts. Rows stand in the order in which they are believed:
-what makes every later row worthless comes first.
+A pure function: the same sweep and facts give the same verdicts. Rows stand in the order in which they are
+believed: what makes every later row worthless comes first.
 """
 
 from __future__ import annotations
@@ -263,6 +263,7 @@ def _dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
             tuple(filter(None, (advice.acs_off(facts) if value(facts, "acs") is not False else None, _firmware()))),
         )
     if (gpu := common_gpu(sweep, pairs)) is not None:
+        others = ",".join(str(one.index) for one in sweep.gpus if one.index != gpu)
         return Verdict(
             "one-gpu",
             f"Only transfers from and to GPU{gpu} are lost; the other pairs are right.",
@@ -270,7 +271,7 @@ def _dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
             "medium",
             (*quoted, *_known(facts, "display")),
             Advice(
-                f"leave GPU{gpu} out: CUDA_VISIBLE_DEVICES={','.join(str(one.index) for one in sweep.gpus if one.index != gpu)}",
+                f"export CUDA_VISIBLE_DEVICES={others}",
                 "one GPU fewer",
                 "you, in the environment of the job",
             ),

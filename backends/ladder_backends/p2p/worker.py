@@ -1,8 +1,8 @@
 """The process in which pairs are tested: one job on standard input, JSON lines out, nothing else.
 
-Lines out: `step` before each step with the seconds it may take, `arm` after each arm, `survey`, `ready` before arms
-that are timed (it waits for a line then), `spoilt` when its CUDA context is lost, `failed`, `done`. It is meant to be
-killed at any point: it holds nothing but memory of its own.
+Lines out: `step` before each step with the seconds it may take, `arm` after each arm, `survey`, `ready` before
+arms that are timed (it waits for a line then), `spoilt` when its CUDA context is lost, `failed`, `done`. It is
+meant to be killed at any point: it holds nothing but memory of its own.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ def _work(job: Mapping[str, Any], lines: Lines) -> None:
     numbers = numbers or tuple(range(gpus.count()))
     if job["role"] == "survey":
         return _survey(gpus, lines)
+    gpus.prepare()
     if job["role"] == "health":
         return _health(gpus, lines, numbers)
     steps = Steps(gpus, lines.step, numbers, int(job["cap"]))

@@ -78,6 +78,8 @@ class WorkerProcess:
             "PYTHONUNBUFFERED": "1",
             **environment,
         }
+        # Kernels that wait for each other would wait for the launch of the other.
+        self._environment.pop("CUDA_LAUNCH_BLOCKING", None)
         if devices is not None:
             self._environment["CUDA_VISIBLE_DEVICES"] = devices
         self._process: asyncio.subprocess.Process | None = None

@@ -67,7 +67,7 @@ class Wish:
     busy_too: bool = False
     cap: int = CAP
     soak: float = 60.0
-    patience: Patience = Patience()
+    patience: Patience = field(default_factory=Patience)
 
 
 class PairSweep:
@@ -510,9 +510,11 @@ class PairSweep:
         if later:
             tests = ", ".join(dict.fromkeys(later))
             untested.append(f"{tests}: a {self.wish.depth} sweep leaves them out; --arms deep or soak runs them")
-        for pair in self.state.pairs.values():
-            if not pair.arms and (why := self._unfit((pair.source, pair.target))):
-                untested.append(f"GPU{pair.source} to GPU{pair.target}: {why}")
+        untested += [
+            f"GPU{pair.source} to GPU{pair.target}: {why}"
+            for pair in self.state.pairs.values()
+            if not pair.arms and (why := self._unfit((pair.source, pair.target)))
+        ]
         self._stop_cells()
         self._now(untested=tuple(untested))
 

@@ -52,6 +52,9 @@ class SimulatedGpus:
         for gpu in self._gpus:
             self._struck("start", gpu, gpu, 0)
 
+    def prepare(self) -> None:
+        """Nothing takes long."""
+
     # Who they are ----------------------------------------------------------------------------------------------
 
     def count(self) -> int:

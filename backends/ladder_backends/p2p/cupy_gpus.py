@@ -1,0 +1,552 @@
+"""The calls of the tests on real GPUs, through the runtime as CuPy hands it on.
+
+Nothing of CuPy that moves data by itself is used: array operations between devices enable peer access behind one's
+back, and its memory pools share one handle among allocations. Memory is plain device memory, never managed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import mmap
+import os
+import time
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ladder_backends.p2p.cuda_kernels import COUNTERS, SOURCE
+from ladder_backends.p2p.gpu_facts import GpuFacts
+from ladder_backends.p2p.gpus import Buffer, DeviceFault, Handshake, Seen
+from ladder_backends.p2p.tally import Expected, Tally
+from ladder_backends.p2p.words import MASK, WORD, Stuff
+
+INSTALL = "install it with ladder-tui[cuda12] or ladder-tui[cuda13], as nvidia-smi names the driver's CUDA"
+
+_ALREADY_ENABLED = 704
+_H2D, _D2H, _DEFAULT = 1, 2, 4
+_LAZY_PEER = 1
+_BLOCK, _GRID = 256, 1024
+_PER_SECOND = 1_500_000_000
+"""Clock cycles that stand for a second in bounded waits; a slower clock only waits longer."""
+
+_HANDSHAKE_SECONDS = 2
+_NO_NCCL = -1
+
+
+class CupyGpus:
+    """The GPUs that CUDA shows this process, in its order.
+
+    Raises:
+        DeviceFault: CuPy is missing, or CUDA does not start.
+    """
+
+    def __init__(self) -> None:
+        try:
+            # By name: there are none of them, nor their types, where this is developed and checked.
+            self._cupy: Any = importlib.import_module("cupy")
+            self._numpy: Any = importlib.import_module("numpy")
+        except ImportError as error:
+            raise DeviceFault("CuPy is not installed", 0, str(error), INSTALL) from None
+        self._runtime: Any = self._cupy.cuda.runtime
+        self._kernels: dict[tuple[int, str], Any] = {}
+        self._modules: dict[int, Any] = {}
+        self._streams: dict[int, Any] = {}
+        self._clean: dict[int, int] = {}
+        with self._calls("CUDA does not start"):
+            self._count = int(self._runtime.getDeviceCount())
+            driver, runtime = self._runtime.driverGetVersion(), self._runtime.runtimeGetVersion()
+        self._facts = GpuFacts(self._bus(gpu) for gpu in range(self._count))
+        self.versions = {
+            "cuda": _version(runtime),
+            "cuda of the driver": _version(driver),
+            "cupy": str(self._cupy.__version__),
+            **self._facts.versions(),
+        }
+        if nccl := self._nccl():
+            with contextlib.suppress(Exception):
+                number = int(nccl.get_version())
+                self.versions["nccl"] = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+    def prepare(self) -> None:
+        """Start CUDA on each GPU and compile the kernels: about a second each, the first time."""
+        for gpu in range(self._count):
+            self._kernel(gpu, "fill")
+
+    # Who they are ----------------------------------------------------------------------------------------------
+
+    def count(self) -> int:
+        """GPUs that this process sees."""
+        return self._count
+
+    def seen(self, gpu: int) -> Seen:
+        """Who a GPU is, and who uses it."""
+        with self._calls("a GPU does not say who it is"):
+            known = self._runtime.getDeviceProperties(gpu)
+        name = known["name"]
+        name = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
+        uuid = self._facts.uuid(gpu) or _uuid(known.get("uuid", b""))
+        return Seen(name, uuid, self._bus(gpu), int(known["totalGlobalMem"]), self._facts.busy(gpu))
+
+    def utilisation(self, gpu: int) -> int | None:
+        """Percent busy by NVML; waits for it to come to rest, up to five seconds."""
+        return self._facts.utilisation(gpu)
+
+    def can_access(self, gpu: int, peer: int) -> bool:
+        """What CUDA says of a peer."""
+        with self._calls("peer access cannot be asked for"):
+            return bool(self._runtime.deviceCanAccessPeer(gpu, peer))
+
+    def nvml_status(self, gpu: int, peer: int) -> dict[str, str]:
+        """What NVML says of a peer; empty where it says nothing."""
+        return self._facts.p2p_status(gpu, peer)
+
+    def enable_peer(self, gpu: int, peer: int) -> None:
+        """Let `gpu` reach memory of `peer`."""
+        self._use(gpu)
+        try:
+            self._runtime.deviceEnablePeerAccess(peer)
+        except self._runtime.CUDARuntimeError as error:
+            if error.status != _ALREADY_ENABLED:
+                raise self._fault("peer access cannot be enabled", error) from None
+
+    # Memory ----------------------------------------------------------------------------------------------------
+
+    def allocate(self, gpu: int, size: int) -> Buffer:
+        """Plain device memory of its own."""
+        self._use(gpu)
+        with self._calls("memory cannot be allocated"):
+            return Buffer(gpu, size, int(self._runtime.malloc(size)))
+
+    def free(self, buffer: Buffer) -> None:
+        """Give it back."""
+        self._use(buffer.gpu)
+        with self._calls("memory cannot be given back"):
+            self._runtime.free(buffer.token)
+
+    def fill(self, by: int, buffer: Buffer, stuff: Stuff, start: int = 0, stop: int | None = None) -> None:
+        """Words by a kernel on `by`."""
+        end = (buffer.size if stop is None else stop) // WORD
+        self._launch(by, "fill", end - start // WORD, _pointer(buffer), start // WORD, end, stuff.base, stuff.mode)
+        self._sync(by, buffer.gpu)
+
+    def check(self, by: int, buffer: Buffer, expected: Expected, *, by_copy: bool = False) -> Tally:
+        """By a kernel on `by`; or the owner's copy, compared on the host."""
+        words = (expected.stop + WORD - 1) // WORD - expected.start // WORD
+        if by_copy:
+            return self._checked_on_host(buffer, expected, words)
+        counts = self._numpy.zeros(COUNTERS, dtype=self._numpy.uint64)
+        counts[8] = MASK
+        own = self._counters(by)
+        with self._calls("a check cannot be made"):
+            self._runtime.memcpy(own, counts.ctypes.data, counts.nbytes, _H2D)
+        self._launch(
+            by,
+            "check",
+            buffer.size // WORD,
+            _pointer(buffer),
+            buffer.size // WORD,
+            expected.start,
+            expected.stop,
+            expected.data.base,
+            expected.data.mode,
+            expected.around.base,
+            expected.around.mode,
+            expected.shift,
+            own,
+        )
+        self._sync(by)
+        with self._calls("a check cannot be read"):
+            self._runtime.memcpy(counts.ctypes.data, own, counts.nbytes, _D2H)
+        found = [int(one) for one in counts]
+        wrong = found[0] + found[7]
+        first, last = (found[8], found[9]) if wrong else (-1, -1)
+        return Tally(words, *found[:8], first, last, found[10])
+
+    def _checked_on_host(self, buffer: Buffer, expected: Expected, words: int) -> Tally:
+        numpy = self._numpy
+        host = numpy.empty(buffer.size // WORD, dtype=numpy.uint64)
+        self._use(buffer.gpu)
+        with self._calls("memory cannot be read back"):
+            self._runtime.memcpy(host.ctypes.data, buffer.token, host.nbytes, _D2H)
+        wanted = self._words(expected.around, host.size)
+        if expected.shift == 0:
+            inner = self._words(expected.data, host.size).view(numpy.uint8)
+            wanted.view(numpy.uint8)[expected.start : expected.stop] = inner[expected.start : expected.stop]
+        bad = numpy.flatnonzero(host != wanted)
+        if not bad.size:
+            return Tally(words)
+        inside = (bad * WORD + WORD > expected.start) & (bad * WORD < expected.stop)
+        around = self._words(expected.around, host.size)
+        wrong = host[bad[inside]]
+        old = int((wrong == around[bad[inside]]).sum())
+        zeros, ones = int((wrong == 0).sum()), int((wrong == MASK).sum())
+        count = int(inside.sum())
+        return Tally(
+            words,
+            count,
+            old,
+            zeros,
+            ones,
+            other=max(0, count - old - zeros - ones),
+            outside=int((~inside).sum()),
+            first=int(bad[0]) * WORD,
+            last=int(bad[-1]) * WORD,
+            sample=int(host[bad[0]]),
+        )
+
+    def _words(self, stuff: Stuff, count: int) -> Any:
+        numpy = self._numpy
+        places = numpy.arange(count, dtype=numpy.uint64)
+        if stuff.mode:
+            # The four plain patterns repeat after 64 words.
+            cycle = numpy.array([stuff.word(index) for index in range(64)], dtype=numpy.uint64)
+            return cycle[(places & numpy.uint64(63)).astype(numpy.int64)]
+        from ladder_backends.p2p.words import ODD, SEED
+
+        return (places + numpy.uint64(stuff.base)) * numpy.uint64(ODD) ^ numpy.uint64(SEED)
+
+    def copy(
+        self, by: int, target: Buffer, target_at: int, source: Buffer, source_at: int, size: int, *, times: int = 1
+    ) -> list[float]:
+        """Copies by the engine of `by`; each is timed by events on its own stream."""
+        stream = self._stream(by)
+        to, origin = _pointer(target) + target_at, _pointer(source) + source_at
+        self._sync(source.gpu, target.gpu)
+        self._use(by)
+        cuda = self._cupy.cuda
+        with self._calls("a copy cannot be made"):
+            marks = [cuda.Event() for _ in range(times + 1)]
+            marks[0].record(stream)
+            for mark in marks[1:]:
+                self._runtime.memcpyAsync(to, origin, size, _DEFAULT, stream.ptr)
+                mark.record(stream)
+            stream.synchronize()
+            seconds = [float(cuda.get_elapsed_time(one, other)) / 1000 for one, other in pairwise(marks)]
+        self._sync(source.gpu, target.gpu)
+        return seconds
+
+    def load(self, by: int, target: Buffer, source: Buffer, size: int, lane_bytes: int) -> None:
+        """A kernel's loads in pieces of 4, 8 or 16 bytes."""
+        count = size // lane_bytes
+        self._launch(by, f"load{lane_bytes}", count, _pointer(target), _pointer(source), count)
+        self._sync(by, source.gpu)
+
+    def many(self, copies: Sequence[tuple[int, Buffer, Buffer, int]], times: int) -> float:
+        """All are started before any is waited for, each on a stream of its own."""
+        cuda = self._cupy.cuda
+        streams = []
+        with self._calls("copies cannot be made"):
+            for by, *_ in copies:
+                self._use(by)
+                streams.append(cuda.Stream(non_blocking=True))
+            for gpu in range(self._count):
+                self._sync(gpu)
+            began = time.perf_counter()
+            for _ in range(times):
+                for (by, target, source, size), stream in zip(copies, streams, strict=True):
+                    self._use(by)
+                    self._runtime.memcpyAsync(_pointer(target), _pointer(source), size, _DEFAULT, stream.ptr)
+            for (by, *_), stream in zip(copies, streams, strict=True):
+                self._use(by)
+                stream.synchronize()
+            return time.perf_counter() - began
+
+    def through_host(self, target: Buffer, source: Buffer, size: int) -> float:
+        """The driver's own copy between devices without peer access: it goes through the host."""
+        self._sync(source.gpu, target.gpu)
+        began = time.perf_counter()
+        with self._calls("a copy through the host cannot be made"):
+            self._runtime.memcpyPeer(target.token, target.gpu, source.token, source.gpu, size)
+        self._sync(source.gpu, target.gpu)
+        return time.perf_counter() - began
+
+    def host_link(self, gpu: int, size: int) -> tuple[Tally, float, float]:
+        """Pinned memory down, copied on the device, and up again into other pinned memory."""
+        numpy, cuda = self._numpy, self._cupy.cuda
+        stuff = Stuff(source=gpu, target=gpu, epoch=1)
+        place = self.allocate(gpu, size)
+        with self._calls("pinned memory cannot be had"):
+            down, up = cuda.alloc_pinned_memory(size), cuda.alloc_pinned_memory(size)
+        one = numpy.frombuffer(down, dtype=numpy.uint64, count=size // WORD)
+        other = numpy.frombuffer(up, dtype=numpy.uint64, count=size // WORD)
+        one[:] = self._words(stuff, size // WORD)
+        other[:] = 0
+        stream = self._stream(gpu)
+        self._use(gpu)
+        rates = []
+        with self._calls("the host link does not work"):
+            for to, origin, kind in ((place.token, down.ptr, _H2D), (up.ptr, place.token, _D2H)):
+                best = 0.0
+                for _ in range(3):
+                    marks = [cuda.Event(), cuda.Event()]
+                    marks[0].record(stream)
+                    self._runtime.memcpyAsync(to, origin, size, kind, stream.ptr)
+                    marks[1].record(stream)
+                    stream.synchronize()
+                    best = max(best, size / (float(cuda.get_elapsed_time(*marks)) / 1000) / 1e9)
+                rates.append(best)
+        owner = self.check(gpu, place, Expected(0, size, stuff, stuff))
+        bad = int((other != one).sum())
+        self.free(place)
+        tally = owner if not owner.right else Tally(size // WORD, bad, other=bad)
+        return tally, rates[0], rates[1]
+
+    # Kernels that wait for each other --------------------------------------------------------------------------
+
+    def handshake(self, one: int, other: int, rounds: int) -> Handshake:
+        """Two kernels of one thread at the same time, each bounded by its own clock."""
+        size = 4096
+        places = {gpu: self.allocate(gpu, size) for gpu in (one, other)}
+        outs = {gpu: self.allocate(gpu, 64) for gpu in (one, other)}
+        limit = _HANDSHAKE_SECONDS * _PER_SECOND
+        for gpu in (one, other):
+            self._use(gpu)
+            with self._calls("memory cannot be cleared"):
+                self._runtime.memset(places[gpu].token, 0, size)
+                self._runtime.memset(outs[gpu].token, 0, 64)
+            # Compiled before the partner waits.
+            self._kernel(gpu, "handshake")
+            self._sync(gpu)
+        for number, (gpu, peer) in enumerate(((one, other), (other, one))):
+            self._launch(
+                gpu,
+                "handshake",
+                1,
+                _pointer(places[gpu]),
+                _pointer(places[peer]),
+                number,
+                rounds,
+                limit,
+                _pointer(outs[gpu]),
+                single=True,
+            )
+        self._sync(one, other)
+        found = self._numpy.zeros(2, dtype=self._numpy.uint64)
+        done, wrong = rounds, 0
+        for gpu in (one, other):
+            self._use(gpu)
+            with self._calls("memory cannot be read back"):
+                self._runtime.memcpy(found.ctypes.data, outs[gpu].token, found.nbytes, _D2H)
+            done, wrong = min(done, int(found[0])), wrong + int(found[1])
+        for buffer in (*places.values(), *outs.values()):
+            self.free(buffer)
+        return Handshake(rounds, done, wrong)
+
+    def atomics(self, one: int, other: int, adds: int) -> tuple[int, int]:
+        """Both add to one counter on `other`, at the same time."""
+        counter = self.allocate(other, 64)
+        self._use(other)
+        with self._calls("memory cannot be cleared"):
+            self._runtime.memset(counter.token, 0, 64)
+        self._sync(other)
+        for gpu in (one, other):
+            self._launch(gpu, "adds", adds, _pointer(counter), adds)
+        self._sync(one, other)
+        found = self._numpy.zeros(1, dtype=self._numpy.uint64)
+        self._use(other)
+        with self._calls("memory cannot be read back"):
+            self._runtime.memcpy(found.ctypes.data, counter.token, found.nbytes, _D2H)
+        self.free(counter)
+        return 2 * adds, int(found[0])
+
+    def all_reduce(self, gpus: Sequence[int], words: int) -> int:
+        """NCCL's sum over communicators of this process, checked on each GPU."""
+        nccl = self._nccl()
+        if nccl is None:
+            raise DeviceFault("NCCL is not there", _NO_NCCL, "", "install nvidia-nccl-cu12 (or -cu13) beside CuPy")
+        size = max(16, words * 4)
+        places, wrongs = [], []
+        for number, gpu in enumerate(gpus):
+            places.append(self.allocate(gpu, size))
+            wrongs.append(self.allocate(gpu, 64))
+            self._use(gpu)
+            with self._calls("memory cannot be cleared"):
+                self._runtime.memset(wrongs[-1].token, 0, 64)
+            self._launch(gpu, "fill32", words, _pointer(places[-1]), words, number + 1)
+            self._sync(gpu)
+        try:
+            groups = nccl.NcclCommunicator.initAll(list(gpus))
+            nccl.groupStart()
+            for group, gpu, place in zip(groups, gpus, places, strict=True):
+                self._use(gpu)
+                group.allReduce(
+                    place.token, place.token, words, nccl.NCCL_UINT32, nccl.NCCL_SUM, self._stream(gpu).ptr
+                )
+            nccl.groupEnd()
+        except nccl.NcclError as error:
+            raise DeviceFault("NCCL fails", 0, str(error)) from None
+        bad = 0
+        salts = sum(range(1, len(gpus) + 1))
+        found = self._numpy.zeros(1, dtype=self._numpy.uint64)
+        for gpu, place, wrong in zip(gpus, places, wrongs, strict=True):
+            self._sync(gpu)
+            self._launch(gpu, "sums32", words, _pointer(place), words, salts, len(gpus), _pointer(wrong))
+            self._sync(gpu)
+            with self._calls("memory cannot be read back"):
+                self._runtime.memcpy(found.ctypes.data, wrong.token, found.nbytes, _D2H)
+            bad += int(found[0])
+        for group in groups:
+            group.destroy()
+        for buffer in (*places, *wrongs):
+            self.free(buffer)
+        return bad
+
+    # Two processes ---------------------------------------------------------------------------------------------
+
+    def share(self, buffer: Buffer) -> str:
+        """Its IPC handle; the buffer begins where its allocation does."""
+        self._use(buffer.gpu)
+        with self._calls("memory cannot be shared between processes"):
+            return bytes(self._runtime.ipcGetMemHandle(buffer.token)).hex()
+
+    def open(self, gpu: int, handle: str, owner: int, size: int) -> Buffer:
+        """Mapped for `gpu`; the owner's index is of this process."""
+        self._use(gpu)
+        with self._calls("memory of the other process cannot be mapped"):
+            return Buffer(owner, size, int(self._runtime.ipcOpenMemHandle(bytes.fromhex(handle), _LAZY_PEER)))
+
+    def close(self, buffer: Buffer) -> None:
+        """Unmap it."""
+        with self._calls("memory of the other process cannot be unmapped"):
+            self._runtime.ipcCloseMemHandle(buffer.token)
+
+    def to_shared(self, path: str, source: Buffer, size: int) -> None:
+        """From the GPU into the region."""
+        with self._region(source.gpu, path, size) as address, self._calls("shared memory cannot be written"):
+            self._runtime.memcpy(address, source.token, size, _D2H)
+
+    def from_shared(self, path: str, target: Buffer, size: int) -> None:
+        """From the region to the GPU."""
+        with self._region(target.gpu, path, size) as address, self._calls("shared memory cannot be read"):
+            self._runtime.memcpy(target.token, address, size, _H2D)
+        self._sync(target.gpu)
+
+    @contextlib.contextmanager
+    def _region(self, gpu: int, path: str, size: int) -> Iterator[int]:
+        """A file in memory, pinned while it is used."""
+        self._use(gpu)
+        descriptor = os.open(path, os.O_RDWR)
+        try:
+            with mmap.mmap(descriptor, size) as mapped:
+                view = (ctypes.c_char * size).from_buffer(mapped)
+                address = ctypes.addressof(view)
+                try:
+                    with self._calls("shared memory cannot be pinned"):
+                        self._runtime.hostRegister(address, size, 0)
+                    try:
+                        yield address
+                    finally:
+                        self._runtime.hostUnregister(address)
+                finally:
+                    del view
+        finally:
+            os.close(descriptor)
+
+    # Below -----------------------------------------------------------------------------------------------------
+
+    def _use(self, gpu: int) -> None:
+        with self._calls(f"CUDA does not start on GPU {gpu}"):
+            self._runtime.setDevice(gpu)
+
+    def _sync(self, *gpus: int) -> None:
+        for gpu in dict.fromkeys(gpus):
+            self._use(gpu)
+            with self._calls("a GPU reports an error"):
+                self._runtime.deviceSynchronize()
+
+    def _stream(self, gpu: int) -> Any:
+        if gpu not in self._streams:
+            self._use(gpu)
+            self._streams[gpu] = self._cupy.cuda.Stream(non_blocking=True)
+        return self._streams[gpu]
+
+    def _counters(self, gpu: int) -> int:
+        if gpu not in self._clean:
+            self._clean[gpu] = _pointer(self.allocate(gpu, COUNTERS * WORD))
+        self._use(gpu)
+        return self._clean[gpu]
+
+    def _kernel(self, gpu: int, name: str) -> Any:
+        key = (gpu, name)
+        if key not in self._kernels:
+            self._use(gpu)
+            with self._calls("a kernel cannot be compiled"):
+                if gpu not in self._modules:
+                    self._modules[gpu] = self._cupy.RawModule(code=SOURCE, options=("-std=c++14",))
+                self._kernels[key] = self._modules[gpu].get_function(name)
+        return self._kernels[key]
+
+    def _launch(self, by: int, name: str, count: int, *arguments: int, single: bool = False) -> None:
+        """Launch over `count` elements; arguments are 64 bits wide, modes and 32-bit sums narrower."""
+        numpy = self._numpy
+        kernel = self._kernel(by, name)
+        typed = [_typed(numpy, name, place, value) for place, value in enumerate(arguments)]
+        blocks = 1 if single else max(1, min(_GRID, (count + _BLOCK - 1) // _BLOCK))
+        self._use(by)
+        with self._calls("a kernel cannot be launched"), self._stream(by):
+            kernel((blocks,), (1 if single else _BLOCK,), tuple(typed))
+
+    def _bus(self, gpu: int) -> str:
+        with self._calls("a GPU does not say where it is"):
+            found = self._runtime.deviceGetPCIBusId(gpu)
+        text = found.decode("ascii", "replace") if isinstance(found, bytes) else str(found)
+        return text.strip("\0").lower()
+
+    def _nccl(self) -> Any:
+        try:
+            nccl: Any = importlib.import_module("cupy.cuda.nccl")
+        except ImportError:
+            return None
+        return nccl if getattr(nccl, "available", True) else None
+
+    @contextlib.contextmanager
+    def _calls(self, what: str) -> Iterator[None]:
+        """Failures of CUDA become ours."""
+        try:
+            yield
+        except DeviceFault:
+            raise
+        except (OSError, ImportError, RuntimeError) as error:
+            raise self._fault(what, error) from None
+        except Exception as error:
+            # CuPy wraps what its compiler says in exceptions of its own.
+            if type(error).__module__.split(".")[0] not in ("cupy", "cupy_backends"):
+                raise
+            raise self._fault(what, error) from None
+
+    def _fault(self, what: str, error: BaseException) -> DeviceFault:
+        code = getattr(error, "status", 0)
+        text = " ".join(str(error).split())[:300]
+        remedy = ""
+        if code in (35, 100, 999):
+            remedy = "check nvidia-smi; in a container, start it with the GPUs (--gpus all)"
+        return DeviceFault(what, int(code) if isinstance(code, int) else 0, text, remedy)
+
+
+_NARROW: dict[str, dict[int, str]] = {
+    "fill": {4: "int32"},
+    "check": {5: "int32", 7: "int32", 8: "int64"},
+    "fill32": {2: "uint32"},
+    "sums32": {2: "uint32", 3: "uint32"},
+}
+"""Types of arguments that are no unsigned 64 bits, by kernel and place."""
+
+
+def _typed(numpy: Any, kernel: str, place: int, value: int) -> Any:
+    return getattr(numpy, _NARROW.get(kernel, {}).get(place, "uint64"))(value)
+
+
+def _pointer(buffer: Buffer) -> int:
+    assert isinstance(buffer.token, int)
+    return buffer.token
+
+
+def _version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def _uuid(raw: object) -> str:
+    text = bytes(raw).hex() if isinstance(raw, bytes | bytearray) else ""
+    return f"GPU-{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}" if len(text) >= 32 else ""
