@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ASKED = 64
 _GUTTER = 2
 _RAW_WIDTH = 24
-_NO_TOOLS = "no SASS: the engine needs cuobjdump and nvdisasm for it; pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
+_NO_TOOLS = "no SASS without cuobjdump and nvdisasm: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm"
 _NEAR = 4
 """Rows from an end of what is held at which more is read."""
 
