@@ -138,13 +138,23 @@ async def test_why_a_block_is_not_reached(live: Callable[..., Live], compiled: C
             assert told == "thread (32,0,0) is outside a block of tile, of (32,8,1) threads"
 
 
-async def test_running_until_a_block_is_there(live: Callable[..., Live], compiled: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("named", [True, False])
+async def test_running_until_a_block_is_there(
+    live: Callable[..., Live], compiled: Callable[..., Path], named: bool
+) -> None:
     from ladder_backends.session.until_resident import run_until_resident
 
     one = live("live-grid")
     await one.launch(compiled("steps"))
     asked = Focus.of(kernel=0, block=(200, 500, 0), thread=(3, 2, 0))
     insert = '-break-insert -t -c "blockIdx.x == 200 && blockIdx.y == 500 && blockIdx.z == 0" "tile"'
+    if not named:
+        # The name is one of the host too, and the engine will not have a condition on a block there.
+        one.engine.answer(insert, '^error,msg="No symbol \\"blockIdx\\" in current context."')
+        code = 'address="0x00007ffddb7a1620",func-name="tile",offset="288",inst="MOV R0, R1"'
+        for asked_for in ('-s $pc -e "$pc + 1" -- 0', "-a $pc -- 0"):
+            one.engine.answer(f"-data-disassemble {asked_for}", f"^done,asm_insns=[{{{code}}}]")
+        insert = insert.replace('"tile"', '"*0x7ffddb7a1500"')
     row = 'bkpt={number="9",type="breakpoint",disp="del",enabled="y",addr="0x10",func="tile",times="0"}'
     place = 'device="0",sm="7",warp="4",lane="0",kernel="0",grid="1",blockIdx="(200,500,0)",threadIdx="(0,0,0)"'
     one.engine.answer(insert, f"^done,{row}")

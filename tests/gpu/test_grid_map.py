@@ -170,7 +170,7 @@ async def test_a_block_that_is_not_resident_is_said_to_be_so_and_waited_for(
     live: Live, cuda_program: Build
 ) -> None:
     # A grid small enough for a condition that each block is asked about, too large to be resident at once.
-    await live.launch(cuda_program("divergent_grid"), "2400", "1600")
+    await live.launch(cuda_program("divergent_grid"), "1024", "1024")
     state = live.state
     (kernel,) = state.grid.kernels
     asked = Focus.of(kernel=0, block=(kernel.grid_dim[0] - 1, kernel.grid_dim[1] - 1, 0), thread=(3, 2, 0))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability, StepKind
+from ladder_backends.errors import CommandFailed
 from ladder_backends.images.names import base_name
+from ladder_backends.model.frame import FrameKind
 from ladder_backends.session.alternatives import (
     Alternative,
     held_block_alternatives,
@@ -17,7 +19,8 @@ from ladder_backends.session.alternatives import (
 from ladder_backends.session.state import Run
 
 if TYPE_CHECKING:
-    from ladder_backends.model.focus import Focus
+    from ladder_backends.debugger.facets import LaneRuns
+    from ladder_backends.model.focus import Dim3, Focus
     from ladder_backends.model.grid import Kernel
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.debug_state import DebugState
@@ -85,7 +88,7 @@ async def run_until_resident(session: DebugSession, asked: Focus) -> bool:
         return False
     words = asked.describe("block")
     with session.told():
-        await runs.wait_at(base_name(kernel.name), block, None)
+        await _wait_at_entry(session, runs, kernel, block)
         session.notice(
             f"running until {words} is on the device: each block that begins is looked at — Ctrl-C stops"
         )
@@ -104,3 +107,18 @@ async def run_until_resident(session: DebugSession, asked: Focus) -> bool:
             await session.switch(asked)
         return True
     return False
+
+
+async def _wait_at_entry(session: DebugSession, runs: LaneRuns, kernel: Kernel, block: Dim3) -> None:
+    """Wait at the kernel's beginning: by its name or, where that is refused, by the address of its code.
+
+    The name is one of the host too, where a condition on a block makes no sense; not every engine passes over that.
+    """
+    try:
+        await runs.wait_at(base_name(kernel.name), block, None)
+    except CommandFailed as refused:
+        inner = [frame for frame in session.state.frames.frames if frame.kind is FrameKind.DEVICE]
+        code = await session.debugger.disassemble(inner[-1].level, 1) if inner else ()
+        if not code or not code[0].address.startswith("0x"):
+            raise refused
+        await runs.wait_at(f"*{int(code[0].address, 16) - code[0].offset:#x}", block, None)
