@@ -79,7 +79,12 @@ async def test_the_warp_is_asked_in_bursts_that_go_back(live: Live) -> None:
     assert len(asked) == 32
     # Each question stands right behind the move to its lane; what follows the last one of a burst goes back.
     assert all(sent[number - 1].startswith("-cuda-focus-switch kernel 0 block (3,0,0)") for number in asked)
-    assert sent[-1] == "-cuda-focus-switch kernel 0 block (3,0,0) thread (240,0,0)"
+    assert sent[-2:] == [
+        "-cuda-focus-switch kernel 0 block (3,0,0) thread (240,0,0)",
+        # Nothing of the program was run for it.
+        "-gdb-set may-call-functions on",
+    ]
+    assert sent[asked[0] - 2] == "-gdb-set may-call-functions off"
     assert live.session.state.focus is not None
     assert live.session.state.focus["thread"] == (240, 0, 0)
 
@@ -100,7 +105,8 @@ async def test_an_outer_frame_is_selected_in_each_lane_and_again_at_the_end(live
     layout = await laid_out(live.debugger, "warp")
     live.engine.sent.clear()
     await anext(live.debugger.lanes.values("i", layout, [0, 1], 1))
-    assert [command.split(" ")[0] for command in live.engine.sent] == [
+    asked = [command.split(" ")[0] for command in live.engine.sent if not command.startswith("-gdb-set")]
+    assert asked == [
         "-cuda-focus-switch", "-stack-select-frame", "-data-evaluate-expression",
         "-cuda-focus-switch", "-stack-select-frame", "-data-evaluate-expression",
         "-cuda-focus-switch", "-stack-select-frame",

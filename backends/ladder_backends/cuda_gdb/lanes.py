@@ -180,7 +180,7 @@ class CudaLanes(Lanes):
         assert back is not None
         frame = self._engine.selected_frame
         asked = [unit for place in places if (unit := layout.unit_at(place)) is not None]
-        limits, unlimited = self._engine.print_limits()
+        rounds = (self._engine.print_limits(), self._engine.without_calls())
         ask = f"-data-evaluate-expression {mi_string(expression)}"
         loop = asyncio.get_running_loop()
         burst: list[asyncio.Future[ResultRecord]] = []
@@ -192,8 +192,9 @@ class CudaLanes(Lanes):
             sent.add_done_callback(self._over)
             return sent
 
-        for text in limits:
-            send(text)
+        for before, _ in rounds:
+            for text in before:
+                send(text)
         pairs: list[tuple[asyncio.Future[ResultRecord], asyncio.Future[ResultRecord]]] = []
         for unit in asked:
             moved = send(switch_command(unit))
@@ -203,8 +204,9 @@ class CudaLanes(Lanes):
         send(switch_command(Focus.of(**{name: back.get(name) for name in _LEVELS})))
         if frame:
             send(f"-stack-select-frame {frame}")
-        for text in unlimited:
-            send(text)
+        for _, behind in rounds:
+            for text in behind:
+                send(text)
         # Who stops waiting leaves them on their way: the engine answers all of them, and goes back.
         timer = loop.call_later(PATIENCE, self._hurry, burst, 0)
         try:
