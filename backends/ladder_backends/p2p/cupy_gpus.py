@@ -160,9 +160,10 @@ class CupyGpus:
         with self._calls("a check cannot be read"):
             self._runtime.memcpy(counts.ctypes.data, own, counts.nbytes, _D2H)
         found = [int(one) for one in counts]
-        wrong = found[0] + found[7]
-        first, last = (found[8], found[9]) if wrong else (-1, -1)
-        return Tally(words, *found[:8], first, last, found[10])
+        bad, old, zeros, ones, earlier, foreign, other, outside, first, last, sample, _ = found
+        if not bad and not outside:
+            return Tally(words)
+        return Tally(words, bad, old, zeros, ones, earlier, foreign, other, outside, first, last, sample)
 
     def _checked_on_host(self, buffer: Buffer, expected: Expected, words: int) -> Tally:
         numpy = self._numpy

@@ -139,6 +139,11 @@ class WorkerProcess:
         finally:
             await self.end()
 
+    @property
+    def pid(self) -> int | None:
+        """Its process, and its group, once it is started."""
+        return self._process.pid if self._process is not None else None
+
     def say(self, words: Mapping[str, object]) -> None:
         """Send it a line."""
         if self._process is not None and self._process.stdin is not None:
