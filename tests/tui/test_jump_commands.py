@@ -186,7 +186,9 @@ async def test_without_a_lane_the_nearest_line_is_shown(ladder: Any, show: Show,
         await settled(view)
         assert "// line 8" in view.text()
         assert view.app.focused is pane_of(view.app)
-        assert "a race analysis sums up many accesses" in view.text()
+        said = " ".join(view.text().split())
+        assert "a race analysis sums up many accesses" in said
+        assert "— j: run again with the hazard report" in said
 
 
 @pytest.mark.cuda_gdb

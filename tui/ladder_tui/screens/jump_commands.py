@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
@@ -104,6 +105,11 @@ class JumpCommands(Screen[None]):
         outcome = await home.ladder.jump(finding, side)
         if outcome is not None and outcome.reached is None and not outcome.superseded:
             self._look_at_nearest(outcome)
+            if not outcome.asked:
+                from ladder_backends.session.jump_ways import goal_of_finding, ways
+
+                # What there is besides lines of source needs no dump, and no lane.
+                outcome = replace(outcome, alternatives=ways(home.ladder, goal_of_finding(finding, side)))
         self._offer_rest(outcome)
 
     def _look_at_nearest(self, outcome: JumpOutcome) -> None:
