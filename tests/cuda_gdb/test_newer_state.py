@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,12 +10,17 @@ from typing import Any
 
 import pytest
 
+from ladder_backends.cuda_gdb import CudaGdbDebugger
 from ladder_backends.cuda_gdb.memory import CudaMemory
 from ladder_backends.cuda_gdb.registers import CudaRegisters
 from ladder_backends.cuda_gdb.standing import Standing
+from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.focus import Focus
+from ladder_backends.session.debug_session import DebugSession
+
+from .stand_in import StandIn
 
 NAMES = [
     "pc", "errorpc", *(f"R{n}" for n in range(255)), "RZ", *(f"P{n}" for n in range(7)), "PT",
@@ -171,3 +177,25 @@ async def test_a_kernel_without_debug_information_has_no_addresses_of_names(engi
     memory = CudaMemory(engine, standing(engine), lambda level: True)
     with pytest.raises(CommandFailed, match="Undefined"):
         await memory.place_of("a", 0)
+
+
+@pytest.mark.parametrize(
+    ("story", "meaning"),
+    [
+        ("live-misaligned", "Warp Misaligned Address: an address is no multiple"),
+        ("live-illegal", "Warp Illegal Address: a lane of the warp used an address that is none of its"),
+        ("live-assert", "Warp Assert: a lane's assert() failed"),
+    ],
+)
+async def test_a_stop_at_an_exception_is_explained(story: str, meaning: str, compiled: Any) -> None:
+    session = DebugSession(CudaGdbDebugger(StandIn(story)))
+    try:
+        await session.open(LaunchTarget(compiled("steps")), run=False)
+        async with asyncio.timeout(5):
+            await session.resume(StepKind.RUN)
+            await session.at_rest()
+        told = [one.text for one in session.state.notices if one.text.startswith(meaning)]
+        assert len(told) == 1, [one.text for one in session.state.notices]
+        assert " — " in told[0]
+    finally:
+        await session.close()
