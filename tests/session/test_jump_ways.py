@@ -305,6 +305,24 @@ async def test_from_a_lane_of_the_dump_to_the_same_one_live(rig: Rig, cuda_gdb: 
     assert outcome.exact
 
 
+@pytest.mark.cuda_gdb
+async def test_coordinates_that_the_dump_does_not_hold_are_offered_live(rig: Rig, cuda_gdb: Path) -> None:
+    await rig.ladder.open_files((CASE,))
+    assert rig.ladder.state.report is not None
+    await rig.ladder.jump(rig.ladder.state.report.findings[0])
+    rig.program(Launch())
+    outcome = await rig.ladder.jump_to(Focus.of(block=(1, 0, 0), thread=(5, 0, 0)))
+    assert outcome.reached is None
+    assert [each.act for each in outcome.alternatives] == [Act.GO, Act.LIVE]
+    session = rig.ladder.active
+    assert session is not None
+    assert session.state.alternatives == outcome.alternatives
+    goal = goal_here(session.state)
+    assert goal is not None
+    assert goal.wish.words == "block (1,0,0) thread (5,0,0) at vector_add_oob.cu:10"
+    assert (await rig.ladder.jumps.live_to(goal.wish)).exact
+
+
 async def test_a_jump_that_gave_up_is_waited_on_for_or_left(rig: Rig) -> None:
 
     rig.ladder.state.report = Report(tool="memcheck", findings=[found()])

@@ -136,6 +136,14 @@ class Jumps:
             self.session.state.alternatives = outcome.alternatives
         return outcome
 
+    async def to_place(self, asked: Focus) -> JumpOutcome:
+        """Stand in a lane of the dump that was typed or chosen; where it is not held, offer to run to it."""
+        outcome = await self.to_lane(asked)
+        if outcome.reached is None and "block" in asked and not outcome.superseded:
+            offer = self.live.offer()
+            return self._offered(outcome, offer) if offer is not None else outcome
+        return outcome
+
     async def to_lane(self, asked: Focus, finding: Finding | None = None, *, side: int = 0) -> JumpOutcome:
         """Stand in a lane that is named by its coordinates, for the sake of a finding or none."""
         from ladder_backends.session.alternatives import alternatives_of_finding

@@ -215,7 +215,7 @@ class Ladder:
 
     async def jump_to(self, asked: Focus) -> JumpOutcome:
         """Stand in a lane of the open dump, named by its coordinates."""
-        return await self.jumps.to_lane(asked)
+        return await self.jumps.to_place(asked)
 
     # -- ending
 
