@@ -115,6 +115,16 @@ async def test_each_space_is_read_as_far_as_the_dump_holds_it(stand: Make) -> No
     assert one.events == [event for event in one.events if "gave up" not in str(event)]
 
 
+async def test_arguments_without_names_begin_where_something_can_be_read(stand: Make) -> None:
+    one = await opened(stand, "triton-oob")
+    memory = one.debugger.memory
+    assert memory is not None
+    start = await memory.start_of("parameter", 0)
+    block = await memory.read(start.address, 8, "parameter")
+    assert start.address == 0x210
+    assert None not in block.contents
+
+
 def test_storage_in_types_and_reasons_in_words() -> None:
     assert space_of("const @generic float * @parameter") == "generic"
     assert space_of("const @generic float * @parameter *") == "parameter"

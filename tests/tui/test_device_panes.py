@@ -131,6 +131,21 @@ async def test_address_spaces_are_chosen_and_left_again(dumped: Open, show: Any)
         assert "nothing lies there" in line_with(view, "0x000000000400")
 
 
+async def test_memory_of_the_lane_is_read_again_in_another_one(dumped: Open, show: Any) -> None:
+    async with show(await dumped("vector-add"), SMALL) as view:
+        await press(view, "M", "a", "enter")
+        await press(view, "at", "l")
+        memory = view.app.ladder.active.state.machine.memory
+        assert memory.whose == ("local", 0, (3, 0, 0), (232, 0, 0))
+        read = dict(memory.windows)
+        await view.app.ladder.jump_to(Focus.of(kernel=0, block=(3, 0, 0), thread=(240, 0, 0)))
+        await rest(view)
+        assert memory.whose == ("local", 0, (3, 0, 0), (240, 0, 0))
+        assert memory.windows.keys() == read.keys()
+        assert not any(memory.windows[at] is read[at] for at in read)
+        assert "00 00 00 00 00 00 00 00" in view.text()
+
+
 async def test_what_the_dump_does_not_hold_is_said_in_place_of_bytes(dumped: Open, show: Any) -> None:
     async with show(await dumped("vector-add"), SMALL) as view:
         await press(view, "M", *"0x1000", "enter")

@@ -8,6 +8,7 @@ a range is halved until what is left is a few bytes.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -48,6 +49,8 @@ _AT_ALL = ("CUDBG_ERROR_INVALID_WARP", "CUDBG_ERROR_INVALID_LANE")
 _UNREADABLE = ("Cannot access memory", "Unable to read memory", "CUDBG_ERROR_")
 _TOP = 1 << 64
 _WORD = 8
+_PARAMETERS = 1_024
+"""Bytes in which the arguments begin, behind what the system keeps there: at 0x160, 0x210 or 0x380 so far."""
 _PARTS = 4
 _LEAST: Mapping[str, int] = {GENERIC: 64, "global": 64}
 """Bytes of a range of which nothing is read where its first byte cannot be; 16 in the small spaces."""
@@ -143,19 +146,21 @@ class CudaMemory(Memory):
                 return await self.place_of("constant 0:0", frame_level)
             except CommandFailed:
                 return MemoryPlace(0, space)
-        if space == "parameter":
-            level = await self._engine.at_frame(frame_level)
-            answer = await self._engine.command(f"-stack-list-arguments{level} 0 {frame_level} {frame_level}")
-            for row in rows_of(answer.results.get("stack-args")):
-                for argument in _names(row.get("args")):
-                    # Those whose lane has them in a register have no address.
-                    try:
-                        found = await self._place(f"&{argument}", level)
-                    except CommandFailed:
-                        continue
-                    if found is not None and found.space == space:
-                        return found
-        return MemoryPlace(0, space)
+        return MemoryPlace(await self._first_parameter(frame_level) if space == "parameter" else 0, space)
+
+    async def _first_parameter(self, frame_level: int) -> int:
+        """Where the arguments begin: of the first that has an address, else where anything can be read."""
+        level = await self._engine.at_frame(frame_level)
+        answer = await self._engine.command(f"-stack-list-arguments{level} 0 {frame_level} {frame_level}")
+        for row in rows_of(answer.results.get("stack-args")):
+            for argument in _names(row.get("args")):
+                # Those that their lane has in a register have none.
+                with contextlib.suppress(CommandFailed):
+                    found = await self._place(f"&{argument}", level)
+                    if found is not None and found.space == "parameter":
+                        return found.address
+        contents = (await self.read(0, _PARAMETERS, "parameter")).contents
+        return next((at for at, byte in enumerate(contents) if byte is not None), 0)
 
     async def size_of(self, space: str) -> int | None:
         """Bytes of the block's shared memory, where the engine tells them."""
