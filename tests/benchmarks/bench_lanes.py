@@ -1,4 +1,4 @@
-"""An expression in every lane of a block, against the same commands over a bare pipe; what taking together costs."""
+"""An expression in every lane of a block, against the same commands over a bare pipe."""
 
 from __future__ import annotations
 

@@ -79,13 +79,14 @@ class LanesPane(Pane):
             return super().title()
         cells = [Cell(state.expression, "function"), Cell(f" · {state.span}", "muted")]
         row = rows.map_row(self.cursor)
+        rest = title_words(state)
         if row is not None and self.has_focus:
             place = row * state.layout.width + self._column
             cells += [Cell("  "), *rows.value_cells(place)]
-            cells.append(Cell(f"  {unit_words(state.layout, place)}", "muted"))
+            rest = f"{unit_words(state.layout, place)}  {rest}".lstrip()
         if state.layout.rows and state.provenance is Provenance.RECORDING:
             cells.append(Cell("  recording", "recording"))
-        cells.append(Cell(f"  {title_words(state)}", "muted"))
+        cells.append(Cell(f"  {rest}", "muted"))
         # Where there is no room for both, the value under the cursor is worth more than the neighbour's name.
         narrow = self.has_focus and self.size.width < _NARROW
         return Title(self.pane_name, tuple(cells), () if narrow else self.tab_cells())
