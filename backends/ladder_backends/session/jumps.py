@@ -220,5 +220,7 @@ class Jumps:
 
 async def watches_of(session: DebugSession) -> None:
     """Ask for what is watched, as the lane sees it that was jumped to."""
-    with session.told():
-        await session.values.look_again()
+    trees = session.state.values
+    if trees.watches or trees.branches or trees.forms:
+        with session.told():
+            await session.values.look_again()
