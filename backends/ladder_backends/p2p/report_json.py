@@ -72,23 +72,6 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def results_for_baseline(sweep: Sweep) -> dict[str, dict[str, Any]]:
-    """What a later sweep is compared with: flat values by `GPU0>GPU1`, no counts that differ each time."""
-    found: dict[str, dict[str, Any]] = {}
-    for (source, target), pair in sorted(sweep.pairs.items()):
-        one: dict[str, Any] = {
-            "class": str(pair.kind),
-            "claimed": pair.claim.cuda,
-            "GBps": pair.bandwidth,
-            "latency_us": pair.latency,
-        }
-        one.update({f"arm.{name}": str(arm.result) for name, arm in sorted(pair.arms.items())})
-        found[f"GPU{source}>GPU{target}"] = one
-    for (arm, source, target), control in sorted(sweep.controls.items()):
-        found.setdefault(f"GPU{source}>GPU{target}", {})[f"arm.{arm}"] = str(control.result)
-    return found
-
-
 def _placed(arm: ArmResult) -> dict[str, Any]:
     return {
         "arm": arm.arm,

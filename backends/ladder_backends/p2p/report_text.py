@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 
@@ -18,6 +19,7 @@ GLYPHS: dict[Result, str] = {
 """What stands before the word of a class; every other one has a cross."""
 
 WIDTH = 100
+_GPU = re.compile(r"(GPU\d+(?: – GPU\d+)?) (.+)")
 
 
 def glyph(result: Result) -> str:
@@ -51,8 +53,14 @@ def claimed_line(sweep: Sweep) -> str:
     return f"claimed by CUDA {claimed} of {total} pairs · proven right {proven} of {total}"
 
 
-def lines(sweep: Sweep, found: Sequence[Verdict]) -> list[str]:
-    """The whole report."""
+def lines(sweep: Sweep, found: Sequence[Verdict], baseline: Sequence[str] = ()) -> list[str]:
+    """The whole report; what to do stands last, where the eye is when the command has ended.
+
+    Args:
+        sweep: What was found.
+        found: What it means.
+        baseline: What is different since a baseline, if one is compared.
+    """
     out = []
     if sweep.simulated:
         out.append(f"SIMULATED: {sweep.simulated}")
@@ -63,12 +71,19 @@ def lines(sweep: Sweep, found: Sequence[Verdict]) -> list[str]:
         out += ["", f"P2P  row writes to column, GB/s   {claimed_line(sweep)}", *matrix(sweep)]
     if controls := control_lines(sweep):
         out += ["", *controls]
+    if facts := [line for verdict in found for line in fact_lines(verdict)]:
+        out += ["", "Evidence", *facts]
+    if sweep.untested:
+        out += [
+            "",
+            f"Not tested  ({sweep.depth} arms, {sweep.took:.1f} s)",
+            *(f"  {line}" for line in sweep.untested),
+        ]
+    if baseline:
+        out += ["", *baseline]
     for verdict in found:
         out += ["", *verdict_lines(verdict)]
-    if sweep.untested:
-        out += ["", "Not tested", *(f"  {line}" for line in sweep.untested)]
-    out += ["", f"{sweep.depth} arms, {sweep.took:.1f} s"]
-    return out
+    return out[1:] if out and not out[0] else out
 
 
 def matrix(sweep: Sweep) -> list[str]:
@@ -123,13 +138,35 @@ def verdict_lines(verdict: Verdict, width: int = WIDTH) -> list[str]:
         notes = "; ".join(part for part in (one.price, f"by {one.who}" if one.who else "") if part)
         if notes:
             out += textwrap.wrap(notes, width, initial_indent="            ", subsequent_indent="            ")
-    out += [f"  Changed: {line}" for line in verdict.changed]
-    out += [f"  · {fact.text}  [{fact.source}]" for fact in verdict.facts]
-    return out
+    return out + [f"  Changed: {line}" for line in verdict.changed]
 
 
-def markdown(sweep: Sweep, found: Sequence[Verdict]) -> list[str]:
+def fact_lines(verdict: Verdict) -> list[str]:
+    """What a verdict leans on, each with where it comes from."""
+    return [f"  {fact.text}{f'  [{fact.source}]' if fact.source else ''}" for fact in verdict.facts]
+
+
+def grouped(changes: Sequence[str], most: int = 6) -> tuple[str, ...]:
+    """Changes that are the same for several GPUs as one line; what is left over is counted."""
+    found: dict[str, list[str]] = {}
+    for line in changes:
+        match = _GPU.match(line)
+        place, rest = (match[1], match[2]) if match else ("", line)
+        found.setdefault(rest, []).append(place)
+    out = [
+        rest if not places[0] else f"{places[0]} {rest}" if len(places) == 1 else f"{_places(places)}: {rest}"
+        for rest, places in found.items()
+    ]
+    return (*out[:most], *([f"{len(out) - most} more"] if len(out) > most else ()))
+
+
+def _places(places: Sequence[str]) -> str:
+    pairs = sum("–" in place for place in places)
+    return f"{len(places)} pairs" if pairs == len(places) else f"{len(places)} GPUs"
+
+
+def markdown(sweep: Sweep, found: Sequence[Verdict], baseline: Sequence[str] = ()) -> list[str]:
     """The report for a ticket."""
     head = f"## P2P: {found[0].sentence}" if found else "## P2P"
-    body = lines(sweep, found)
+    body = lines(sweep, found, baseline)
     return [head, "", "```", *body, "```"]

@@ -11,8 +11,11 @@ from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import UsageError, add_json, add_tui
 
 if TYPE_CHECKING:
+    from ladder_backends.hardware.baseline import Comparison
+    from ladder_backends.model.topology import Machine
     from ladder_backends.session.p2p_sweep import Wish
 
+_MOST_BROKE = 12
 _ARMS = ("quick", "deep", "soak")
 
 
@@ -44,7 +47,12 @@ def run(arguments: Namespace) -> int:
 
         print_lines(names())
         return 0
-    if arguments.baseline and arguments.baseline[0] not in ("save", "compare"):
+    if arguments.baseline and arguments.baseline[0] == "compare":
+        from ladder_backends.hardware import baseline
+
+        # Before minutes of tests, not after them.
+        baseline.load(arguments.baseline[1])
+    elif arguments.baseline and arguments.baseline[0] not in ("save", "compare"):
         raise UsageError("p2p", f"--baseline takes save or compare, not {arguments.baseline[0]}")
     only = _gpus(arguments.gpus)
     with layer(arguments.simulate) as (place, title, patience):
@@ -91,11 +99,15 @@ def _gpus(text: str | None) -> tuple[int, ...]:
 def _sweep(arguments: Namespace, wish: Wish) -> int:
     import asyncio
 
+    from ladder_backends.errors import LadderError
+    from ladder_backends.hardware import baseline
     from ladder_backends.model.p2p import Stage
     from ladder_backends.p2p.arms import expected_seconds
+    from ladder_backends.p2p.host_facts import host_facts
     from ladder_backends.p2p.report_json import sweep_json
-    from ladder_backends.p2p.report_text import lines, markdown
+    from ladder_backends.p2p.report_text import grouped, lines, markdown
     from ladder_backends.p2p.verdict import exit_code, verdicts
+    from ladder_backends.session.hardware_ports import hardware_ports
     from ladder_backends.session.p2p_sweep import PairSweep
     from ladder_tui.cli.interruption import interrupting
 
@@ -117,13 +129,56 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
         with interrupting(sweep):
             await sweep.sweep(wish)
 
+    # Links are read before, so that a baseline holds the same whatever the sweep did to them.
+    machine = hardware_ports(arguments.simulate).read()
     asyncio.run(work())
     state = sweep.state
-    found = verdicts(state)
+    facts = host_facts(machine)
+    comparison = _compared(arguments, machine, sweep_json(state, verdicts(state, facts)))
+    changed = tuple(one.text for one in comparison.changed) if comparison is not None else ()
+    found = verdicts(state, facts, grouped(changed))
+    document = sweep_json(state, found)
+    if comparison is not None:
+        document["baseline"] = {
+            "name": comparison.baseline.name,
+            "broke": list(comparison.broke),
+            "mended": list(comparison.mended),
+            "changed": list(changed),
+        }
     if arguments.json:
-        print_json(sweep_json(state, found))
+        print_json(document)
     else:
-        print_lines(markdown(state, found) if arguments.markdown else lines(state, found))
+        since = _baseline_lines(comparison) if comparison is not None else []
+        print_lines(markdown(state, found, since) if arguments.markdown else lines(state, found, since))
     if state.stage is Stage.CANCELLED:
         say("cancelled; what was found until then is above")
+    if arguments.baseline and arguments.baseline[0] == "save":
+        if not state.pairs and not state.controls:
+            raise LadderError("no baseline was kept", "nothing was tested")
+        say(f"baseline kept in {baseline.save(arguments.baseline[1], machine, document)}")
     return exit_code(found)
+
+
+def _compared(arguments: Namespace, machine: Machine, results: dict[str, object]) -> Comparison | None:
+    if not arguments.baseline or arguments.baseline[0] != "compare":
+        return None
+    from ladder_backends.hardware import baseline
+
+    return baseline.compare(baseline.load(arguments.baseline[1]), machine, results)
+
+
+def _baseline_lines(comparison: Comparison) -> list[str]:
+    """What broke, beside what changed on the host."""
+    name = comparison.baseline.name
+    if not comparison.broke and not comparison.changed:
+        return [f'Since "{name}": nothing broke, and nothing changed on the host']
+    broke = list(comparison.broke) or ["nothing"]
+    more = [f"  … {len(broke) - _MOST_BROKE} more"] if len(broke) > _MOST_BROKE else []
+    changed = [one.text for one in comparison.changed] or ["nothing that can be read"]
+    return [
+        f'Broke since "{name}"',
+        *(f"  {line}" for line in broke[:_MOST_BROKE]),
+        *more,
+        "Changed on the host",
+        *(f"  {line}" for line in changed),
+    ]
