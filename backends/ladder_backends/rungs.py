@@ -73,7 +73,6 @@ OURS: tuple[Rung, ...] = (
         "hw",
         "do the GPUs and their transfers work",
         layout=Layout.HARDWARE,
-        opens="ladder-tui hardware --tui",
     ),
     Rung(
         "1",

@@ -146,14 +146,29 @@ def machine_lines(
 
 
 def concern_lines(machine: Machine) -> Iterator[str]:
-    """What needs attention; the same thing on several GPUs is one line."""
+    """What needs attention, a line each."""
+    for concern, text, _ in concern_groups(machine):
+        yield f"{'✗' if concern is Concern.WRONG else '!'} {text}"
+
+
+def concern_groups(machine: Machine) -> Iterator[tuple[Concern, str, str]]:
+    """What needs attention: how much, in words, and its group of facts; the same of several is told once."""
+    groups = {title: group for group, title, _ in machine.groups()}
     said: dict[tuple[Concern, str, str], list[str]] = {}
     for title, fact in machine.concerns():
         said.setdefault((fact.concern, fact.label, fact.says), []).append(title)
     for (concern, label, says), titles in said.items():
-        mark = "✗" if concern is Concern.WRONG else "!"
-        where = "" if titles == ["host"] else f"{titles[0]}" if len(titles) == 1 else f"{len(titles)}×"
-        yield f"{mark} {where} {label}: {says}".replace("  ", " ")
+        where = "" if titles == ["host"] else f"{titles[0]} " if len(titles) == 1 else f"{_some(titles)} "
+        yield concern, f"{where}{label}: {says}", groups[titles[0]]
+
+
+def _some(titles: list[str]) -> str:
+    """`GPU0, GPU1`, or how many there are of what."""
+    if len(titles) <= 2:
+        return ", ".join(titles)
+    kinds = {title.split(" ")[0].rstrip("0123456789") for title in titles}
+    word = {"GPU": "pairs" if all("–" in title for title in titles) else "GPUs", "root": "ports", "switch": "ports"}
+    return f"{len(titles)} {word.get(kinds.pop(), 'times') if len(kinds) == 1 else 'ports'}"
 
 
 def matrix_lines(machine: Machine) -> Iterator[str]:
@@ -182,19 +197,18 @@ def _distance(machine: Machine, one: int, other: int) -> str:
 
 
 def _choices(machine: Machine) -> Iterator[str]:
-    """What NCCL takes, pairs of one answer together."""
+    for text, which in choice_groups(machine):
+        yield f"NCCL takes {text}  ({which})"
+
+
+def choice_groups(machine: Machine) -> Iterator[tuple[str, str]]:
+    """What NCCL takes and why, and which pairs: those of one answer together."""
     said: dict[str, list[str]] = {}
     for pair in machine.pairs:
         said.setdefault(pair.facts["nccl"].text, []).append(f"{pair.a}-{pair.b}")
     for text, pairs in said.items():
-        which = (
-            "all pairs"
-            if len(said) == 1 and len(pairs) > 1
-            else f"{len(pairs)} pairs"
-            if len(pairs) > 4
-            else " ".join(pairs)
-        )
-        yield f"NCCL takes {text}  ({which})"
+        every = len(said) == 1 and len(pairs) > 1
+        yield text, "all pairs" if every else f"{len(pairs)} pairs" if len(pairs) > 4 else " ".join(pairs)
 
 
 def _gpu_lines(machine: Machine) -> Iterator[str]:

@@ -15,7 +15,8 @@ NO_OPS = {
 }
 """Options that people set and that do nothing."""
 
-_IOMMU_WORDS = ("intel_iommu", "amd_iommu", "iommu", "iommu.passthrough", "iommu.strict", "pcie_acs_override")
+_IOMMU_WORDS = ("intel_iommu", "amd_iommu", "iommu", "iommu.passthrough", "iommu.strict", "pcie_acs_override",
+                "kvm_amd.sev_snp", "mem_encrypt")  # fmt: skip
 _OF_PCI = ("noacs", "disable_acs_redir", "config_acs", "realloc", "nommconf")
 _SEV = {0: "none", 1: "SEV", 2: "TDX", 3: "SEV-SNP", 4: "SEV-SNP vTOM"}
 _MULTI = {0: "none", 1: "protected PCIe", 2: "NVLink encryption"}

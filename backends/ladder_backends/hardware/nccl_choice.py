@@ -1,8 +1,8 @@
-"""What NCCL will carry a pair's data over, by the rules of its `src/graph/paths.cc`, and what vLLM and llama.cpp do.
+"""What NCCL will carry a pair's data over, and what vLLM and llama.cpp do: rules, as their sources have them.
 
-NCCL takes peer-to-peer where the path is no longer than a level: PXB by default, SYS with an AMD x86 processor and
-at most two GPUs, or what NCCL_P2P_DISABLE and NCCL_P2P_LEVEL say; and where NVML's status of read and write is OK. It
-never tries whether a transfer arrives.
+NCCL (`src/graph/paths.cc`) takes peer-to-peer where the path is no longer than a level: PXB by default, SYS with an
+AMD x86 processor and at most two GPUs, or what NCCL_P2P_DISABLE and NCCL_P2P_LEVEL say; and where NVML's status of
+read and write is OK. It never tries whether a transfer arrives.
 """
 
 from __future__ import annotations

@@ -120,6 +120,10 @@ class Nvml(Protocol):
         """
         ...
 
+    def xids(self) -> list[tuple[int, int]]:
+        """GPU and number of the Xids since it was last asked; none at first, nor where they are not told."""
+        ...
+
     def close(self) -> None:
         """Let go of the library."""
         ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ladder_backends.hardware.ports import (
@@ -22,6 +22,7 @@ from ladder_backends.hardware.ports import (
 
 _CPU_WORDS = 32
 _NODE_WORDS = 4
+_MOST_EVENTS = 64
 _NODE_SCOPE = 0
 
 
@@ -34,6 +35,8 @@ class PynvmlCalls:
     def __init__(self) -> None:
         self._module: Any = None
         self._handles: dict[int, Any] = {}
+        self._events: Any = None
+        self._opened = 0
 
     def open(self) -> None:
         """Load and initialise.
@@ -52,17 +55,25 @@ class PynvmlCalls:
         except module.NVMLError as error:
             raise _refusal(error) from None
         self._module = module
-        self._handles.clear()
+        self._opened += 1
 
     def close(self) -> None:
-        """Let go of the library."""
-        module, self._module = self._module, None
-        self._handles.clear()
-        if module is not None:
-            try:
-                module.nvmlShutdown()
-            except module.NVMLError:
-                return
+        """Let go of the library once; the last time, for good."""
+        module = self._module
+        if module is None:
+            return
+        self._opened -= 1
+        events = None
+        if not self._opened:
+            self._module = None
+            events, self._events = self._events, None
+            self._handles.clear()
+        try:
+            if events:
+                module.nvmlEventSetFree(events)
+            module.nvmlShutdown()
+        except module.NVMLError:
+            return
 
     def ask(self, call: str, *arguments: int) -> Any:
         """One call by its C name; the first argument of a call on a device is the GPU's index.
@@ -101,6 +112,41 @@ class PynvmlCalls:
         except AttributeError:
             raise NvmlRefused(FUNCTION_NOT_FOUND) from None
         return {number: _field(one) for number, one in zip(numbers, found, strict=False)}
+
+    def xids(self) -> list[tuple[int, int]]:
+        """Xids since it was last asked; the first question begins to listen."""
+        module = self._open_module()
+        try:
+            if self._events is None:
+                self._listen(module)
+            return list(self._waiting(module)) if self._events else []
+        except (module.NVMLError, AttributeError):
+            return []
+
+    def _listen(self, module: Any) -> None:
+        self._events = False
+        events = module.nvmlEventSetCreate()
+        kind = module.nvmlEventTypeXidCriticalError
+        for gpu in range(int(module.nvmlDeviceGetCount())):
+            try:
+                module.nvmlDeviceRegisterEvents(self.handle(gpu), kind, events)
+            except module.NVMLError:
+                continue
+        self._events = events
+
+    def _waiting(self, module: Any) -> Iterator[tuple[int, int]]:
+        numbers = {ctypes.addressof(handle.contents): gpu for gpu, handle in self._handles.items()}
+        for _ in range(_MOST_EVENTS):
+            try:
+                event = module.nvmlEventSetWait_v2(self._events, 0)
+            except module.NVMLError:
+                # Nothing waits: that is an error code too.
+                return
+            try:
+                gpu = numbers.get(ctypes.addressof(event.device.contents), -1)
+            except ValueError:
+                gpu = -1
+            yield gpu, int(event.eventData)
 
     def handle(self, gpu: int) -> Any:
         """NVML's handle of a GPU."""

@@ -134,7 +134,7 @@ def _gpus(reader: Reader) -> tuple[tuple[Gpu, ...], dict[str, str]]:
         above, root = pci.chain(reader, bdf)
         roots[bdf] = root
         links = nvlinks.read_links(reader, index) if index is not None else ()
-        gpus.append(Gpu(number, name, uuid, bdf, gpu_facts(reader, number, bdf), links, above))
+        gpus.append(Gpu(number, name, uuid, bdf, gpu_facts(reader, number, bdf), links, above, root))
     return tuple(gpus), roots
 
 

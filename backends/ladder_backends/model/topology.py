@@ -49,6 +49,7 @@ class Gpu:
         uuid: Empty where NVML does not answer.
         bdf: `0000:41:00.0`, in small letters.
         above: Bus addresses of the ports above it, nearest first; empty where sysfs does not tell.
+        root: The host bridge that they hang from: `pci0000:40`; empty where sysfs does not tell.
     """
 
     index: int
@@ -58,6 +59,7 @@ class Gpu:
     facts: Facts
     links: tuple[NvLink, ...] = ()
     above: tuple[str, ...] = ()
+    root: str = ""
 
     @property
     def label(self) -> str:

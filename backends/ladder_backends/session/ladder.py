@@ -13,6 +13,7 @@ from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTar
 from ladder_backends.rungs import dump_rung, host_rung, rung_named
 from ladder_backends.session.carrying import Carried, Carrying
 from ladder_backends.session.engines import Engines
+from ladder_backends.session.hardware_desk import HardwareDesk
 from ladder_backends.session.jumps import Jumps
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.opened_files import OpenedFiles
@@ -46,6 +47,7 @@ class Ladder:
         jumps: Leads into the dump that is at hand.
         carrying: What passes from rung to rung.
         sanitizer: Runs of compute-sanitizer.
+        hardware: Reads the machine that this runs on.
         engines: Makes debuggers.
         non_stop: Threads of programs that are started stop one by one, where the engine can do that.
         at_fork: Which side of a fork is followed: `parent`, `child` or `both`.
@@ -66,6 +68,7 @@ class Ladder:
         self.jumps = Jumps(self)
         self.carrying = Carrying(self)
         self.sanitizer = SanitizerRuns(self, self.tell)
+        self.hardware = HardwareDesk(self)
         self.non_stop = False
         self.at_fork = "parent"
 
@@ -226,6 +229,7 @@ class Ladder:
             DeadlinePassed: An engine has not ended; it may still hold its target.
         """
         await self.sanitizer.close()
+        await self.hardware.close()
         for task in tuple(self._tasks):
             task.cancel()
         answers = await asyncio.gather(self.seats.close(), self.engines.close(), return_exceptions=True)

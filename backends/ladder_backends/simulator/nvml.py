@@ -126,6 +126,10 @@ class SimulatedNvml:
                 found[number] = value
         return found
 
+    def xids(self) -> list[tuple[int, int]]:
+        """None come."""
+        return []
+
     # Answers ---------------------------------------------------------------------------------------------------
 
     def _table(self, gpu: int) -> Mapping[str, Any]:

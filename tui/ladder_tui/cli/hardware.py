@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_tui.cli.output import print_json, print_lines, say
@@ -14,8 +13,6 @@ from ladder_tui.cli.parser import UsageError, add_json, add_tui
 if TYPE_CHECKING:
     from ladder_backends.hardware.baseline import Comparison
     from ladder_backends.model.topology import Machine
-
-_MOST_PASTED = 8_000_000
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -109,18 +106,9 @@ def exit_code(machine: Machine, comparison: Comparison | None = None) -> int:
 
 
 def _pasted(where: str) -> str:
-    from ladder_backends.paths import typed_path
+    from ladder_backends.hardware.supplied import MOST, read_supplied
 
-    if where == "-":
-        return sys.stdin.read(_MOST_PASTED)
-    path: Path = typed_path(where)
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_MOST_PASTED)
-    except OSError as error:
-        raise UsageError(
-            "hardware", f"{where} cannot be read: {error.strerror}", "name the file that holds the output"
-        ) from None
+    return sys.stdin.read(MOST) if where == "-" else read_supplied(where)
 
 
 def _show(arguments: Namespace) -> int:

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from ladder_backends.debugger.registry import debugger_names, find_rungs, load_debugger
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
 from ladder_backends.errors import LadderError
-from ladder_backends.rungs import findings_rung, rung_at, rung_named
+from ladder_backends.rungs import Layout, findings_rung, rung_at, rung_named
 from ladder_backends.session.state import Notice
 from ladder_backends.text import clean_line
 from ladder_demos.catalogue import DEMOS, Demo, DemoKind
@@ -271,6 +271,8 @@ class StartScreen(Dialog, Screen[Opening]):
                 self.say(words)
             case RungTarget(name=name) if rung_named(name).findings:
                 self._ask_program()
+            case RungTarget(name=name) if rung_named(name).layout is Layout.HARDWARE:
+                self.dismiss(Opening(hardware=True))
 
     def _pick_process(self) -> None:
         from ladder_tui.screens.processes import ProcessScreen

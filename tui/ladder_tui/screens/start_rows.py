@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.rungs import Rung, rungs
+from ladder_backends.rungs import Layout, Rung, rungs
 from ladder_demos.catalogue import Demo
 from ladder_tui.recent import Recent
 from ladder_tui.widgets.row import EMPTY, Cell, Row
@@ -89,6 +89,8 @@ _OPEN = "a program with its arguments, a core, a report with its dump, a case"
 
 _ATTACH = "a running process, chosen from a list; it lives on afterwards"
 
+_HARDWARE = "GPUs, links, topology; are their transfers right?"
+
 _SANITIZE = "a CUDA program, checked by compute-sanitizer"
 
 
@@ -114,6 +116,8 @@ def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None] | None) -> list[Ro
         target = RungTarget(rung.name, rung.missing)
         words = rung.missing if rung.debugger else _NOT_YET
         return [Row((*head, Cell(f"· {words}", "muted")), target=target)]
+    if rung.layout is Layout.HARDWARE:
+        return [Row((*head, Cell("✓ ", "ok"), Cell(_HARDWARE)), target=RungTarget(rung.name, ""))]
     if rung.findings:
         return [_findings_row(head, rung, probes[rung.engine] if probes and rung.engine in probes else None)]
     if probes is not None and rung.debugger not in probes:

@@ -1,0 +1,258 @@
+"""The tree of a machine as rows: what is wrong, the host, roots, ports and GPUs with their counters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ladder_backends.hardware.forms import choice_groups, commands, concern_groups
+from ladder_backends.model.fact import Concern
+from ladder_tui.widgets.row import EMPTY, Cell, Row, cut
+
+if TYPE_CHECKING:
+    from ladder_backends.hardware.baseline import Comparison
+    from ladder_backends.hardware.live import Counters
+    from ladder_backends.model.topology import Gpu, Machine, Port
+    from ladder_backends.session.hardware_state import HardwareState
+
+MOST_CONCERNS = 5
+MOST_CHANGES = 5
+_WIDE = 100
+_HOT = 85
+_BUSY = 5
+
+
+class GroupTarget(NamedTuple):
+    """A group of facts, by its stable name."""
+
+    group: str
+
+
+class PairTarget(NamedTuple):
+    """A pair of GPUs."""
+
+    one: int
+    other: int
+
+
+class CommandsTarget(NamedTuple):
+    """What root can run."""
+
+
+@dataclass
+class _Node:
+    """A root or a port, with what hangs from it."""
+
+    name: str
+    children: dict[str, _Node] = field(default_factory=dict)
+    gpus: list[Gpu] = field(default_factory=list)
+
+
+def tree_rows(state: HardwareState, width: int) -> list[Row]:
+    """Everything, the broken first.
+
+    Args:
+        state: Of the hardware rung.
+        width: Columns of a row.
+    """
+    machine = state.machine
+    if machine is None:
+        return []
+    rows = [*_unread(machine), *_concerns(machine)]
+    if state.xids:
+        told = ", ".join(f"{number} on GPU{gpu}" if gpu >= 0 else str(number) for gpu, number in state.xids[-4:])
+        rows.append(Row((Cell("✗ ", "fault"), Cell(f"Xid while watching: {told}", "fault"))))
+    if state.comparison is not None:
+        rows += _changes(state.comparison)
+    rows.append(_host(machine, width))
+    roots = _nodes(machine)
+    for root in roots.values():
+        rows += _root_rows(root, machine, state.counters, width)
+    rows += [EMPTY, *_choices(machine)] if machine.pairs else []
+    if needed := commands(machine):
+        cells = (
+            Cell("? ", "warn"),
+            Cell(f"{_unread_ports(machine)}", "muted"),
+            Cell("  Enter: the command", "muted"),
+        )
+        rows += [] if not needed else [Row(cells, target=CommandsTarget())]
+    return rows
+
+
+def _unread(machine: Machine) -> Iterator[Row]:
+    if machine.unread:
+        yield Row((Cell("✗ ", "fault"), Cell(f"no GPU can be asked: {machine.unread}", "fault")))
+        yield Row((Cell("  "), Cell(f"→ {machine.remedy}", "key")))
+        yield EMPTY
+
+
+def _concerns(machine: Machine) -> Iterator[Row]:
+    groups = list(concern_groups(machine))
+    for number, (concern, text, group) in enumerate(groups):
+        if number >= MOST_CONCERNS and concern is not Concern.WRONG:
+            left = len(groups) - number
+            yield Row(
+                (Cell("! ", "warn"), Cell(f"{left} more notes; Enter on host, GPU or port tells them", "muted"))
+            )
+            break
+        style = "fault" if concern is Concern.WRONG else "warn"
+        yield Row((Cell("✗ " if style == "fault" else "! ", style), Cell(text)), target=GroupTarget(group))
+    if groups:
+        yield EMPTY
+
+
+def _changes(comparison: Comparison) -> Iterator[Row]:
+    baseline = comparison.baseline
+    rebooted = ", rebooted since" if comparison.rebooted else ""
+    yield Row((Cell("since ", "muted"), Cell(baseline.name, "strong"), Cell(rebooted, "muted")))
+    for line in comparison.broke:
+        yield Row((Cell("  ✗ ", "fault"), Cell(line, "fault")))
+    for one in comparison.changed[:MOST_CHANGES]:
+        yield Row((Cell("  ~ ", "changed"), Cell(one.text)), target=GroupTarget(one.where.rsplit("/", 1)[0]))
+    if (left := len(comparison.changed) - MOST_CHANGES) > 0:
+        yield Row((Cell(f"    {left} more differences", "muted"),))
+    if not comparison.changed and not comparison.broke:
+        yield Row((Cell("  nothing has changed", "ok"),))
+    if comparison.stale and baseline.results is not None:
+        yield Row((Cell("  * ", "warn"), Cell("its results are stale: they were measured before that", "muted")))
+    yield EMPTY
+
+
+def _host(machine: Machine, width: int) -> Row:
+    facts = machine.host
+    parts = [facts[name].value for name in ("dmi.product", "cpu.vendor") if facts[name].known]
+    guest = facts.value("vm.hypervisor")
+    if guest is not None:
+        parts.append("virtual machine" if guest else "bare metal")
+    units = facts["iommu.units"]
+    kinds = {str(gpu.facts.value("iommu.type")) for gpu in machine.gpus if gpu.facts["iommu.type"].known}
+    parts.append(f"IOMMU {'/'.join(sorted(kinds)) if kinds else 'off' if units.value == () else '?'}")
+    if facts.value("snp.host"):
+        parts.append("SNP host")
+    if facts.value("snp.guest"):
+        parts.append("SNP guest")
+    driver = facts["driver.version"]
+    end = (Cell(f"driver {driver.text}", "muted"),) if driver.known and width >= _WIDE else ()
+    return Row((Cell("host  ", "strong"), Cell(" · ".join(map(str, parts)))), end, GroupTarget("host"))
+
+
+def _nodes(machine: Machine) -> dict[str, _Node]:
+    roots: dict[str, _Node] = {}
+    for gpu in machine.gpus:
+        node = roots.setdefault(gpu.root, _Node(gpu.root))
+        for bdf in reversed(gpu.above):
+            node = node.children.setdefault(bdf, _Node(bdf))
+        node.gpus.append(gpu)
+    return roots
+
+
+def _root_rows(root: _Node, machine: Machine, counters: dict[int, Counters], width: int) -> Iterator[Row]:
+    """A root with one port below it is one row: most machines have one root port a GPU."""
+    head: list[Cell] = [Cell(root.name or "PCIe path not shown here", "strong" if root.name else "muted")]
+    target: object = None
+    node = root
+    if len(root.children) == 1 and not root.gpus:
+        node = next(iter(root.children.values()))
+        port = machine.ports[node.name]
+        head += [Cell("  "), *_port_cells(port)]
+        target = GroupTarget(f"port.{port.bdf}")
+    yield Row(tuple(head), target=target)
+    yield from _below(node, machine, counters, width, "")
+
+
+def _below(node: _Node, machine: Machine, counters: dict[int, Counters], width: int, indent: str) -> Iterator[Row]:
+    inside: Sequence[_Node | Gpu] = [*node.children.values(), *node.gpus]
+    for number, one in enumerate(inside):
+        last = number == len(inside) - 1
+        lead = Cell(f"{indent}{'└─' if last else '├─'} ", "rule")
+        if isinstance(one, _Node):
+            port = machine.ports[one.name]
+            yield Row((lead, *_port_cells(port)), target=GroupTarget(f"port.{port.bdf}"))
+            yield from _below(one, machine, counters, width, indent + ("   " if last else "│  "))
+        else:
+            yield _gpu_row(lead, one, counters.get(one.index), width)
+
+
+def _port_cells(port: Port) -> Iterator[Cell]:
+    facts = port.facts
+    yield Cell(port.bdf, "name")
+    yield Cell(f" {port.kind}", "muted")
+    speed, lanes = facts["link.speed.max"], facts["link.width"]
+    if speed.known or lanes.known:
+        yield Cell(f"  {speed.text.split(' ')[0]} {lanes.text if lanes.known else 'x?'}", "value")
+    control = facts["acs.control"]
+    if control.concern is Concern.NOTE:
+        yield Cell(f"  ACS {control.text.partition('(')[2].rstrip(')')}", "warn")
+    elif not control.known:
+        yield Cell("  ACS ?", "muted")
+    else:
+        yield Cell("  no redirect", "muted")
+    if facts["aer.nonfatal"].value or facts["aer.fatal"].value:
+        yield Cell("  AER errors", "fault")
+
+
+def _gpu_row(lead: Cell, gpu: Gpu, counters: Counters | None, width: int) -> Row:
+    facts = gpu.facts
+    name = gpu.name.removeprefix("NVIDIA ").removeprefix("GeForce ")
+    wide = width >= _WIDE
+    cells = [lead, Cell(gpu.label, "strong"), Cell(f" {name if wide else cut(name, 20)}")]
+    if wide:
+        cells.append(Cell(f"  {gpu.bdf}", "muted"))
+    if gpu.links:
+        up = gpu.active_links
+        whole = up == len(gpu.links)
+        cells.append(Cell(f"  NV {up}/{len(gpu.links)}" if not whole else f"  NV{up}", "ok" if whole else "fault"))
+    lanes, most = facts.value("pcie.width"), facts.value("pcie.width.max")
+    if lanes and most and lanes < most:
+        cells.append(Cell(f"  x{lanes} of x{most}", "fault"))
+    if facts.value("mig.mode"):
+        cells.append(Cell("  MIG", "warn"))
+    return Row(tuple(cells), tuple(counter_cells(counters, wide=wide)), GroupTarget(f"gpu.{gpu.uuid or gpu.bdf}"))
+
+
+def counter_cells(counters: Counters | None, *, wide: bool) -> Iterator[Cell]:
+    """Live counters, right-aligned: busy, temperature, power, memory, and the rate from and to the GPU."""
+    if counters is None:
+        return
+    busy, hot = counters.busy, counters.temperature
+    yield Cell(_number(busy, 4, "%"), "number" if busy and busy >= _BUSY else "muted")
+    yield Cell(_number(hot, 4, "°"), "warn" if hot is not None and hot >= _HOT else "muted")
+    if wide:
+        yield Cell(_number(None if counters.power is None else round(counters.power), 5, "W"), "muted")
+    if counters.used is not None and counters.total:
+        yield Cell(f" {counters.used / 2**30:5.1f}/{counters.total / 2**30:.0f}G", "muted")
+    # The link that matters: NVLink where there is any.
+    linked = counters.nvlink_out is not None
+    out, into = (counters.nvlink_out, counters.nvlink_in) if linked else (counters.pcie_out, counters.pcie_in)
+    if wide:
+        yield Cell("  NVLink" if linked else "  PCIe", "muted")
+    yield Cell(_rate(out, "↑"), "number" if out and out >= 1 else "muted")
+    yield Cell(_rate(into, "↓"), "number" if into and into >= 1 else "muted")
+
+
+def _number(value: int | None, width: int, unit: str) -> str:
+    return f"{'?' if value is None else value!s:>{width - 1}}{unit}".rjust(width + 1)
+
+
+def _rate(value: float | None, arrow: str) -> str:
+    return f" {arrow}{'?' if value is None else f'{value:.1f}':>5}"
+
+
+def _choices(machine: Machine) -> Iterator[Row]:
+    for text, which in choice_groups(machine):
+        known = not text.startswith("?")
+        cells = (Cell("NCCL  ", "strong"), Cell(f"{which}  ", "name"), Cell(text, "text" if known else "muted"))
+        yield Row(cells)
+    for name in ("vllm.all_reduce", "llama.p2p"):
+        fact = machine.host[name]
+        if fact.known:
+            yield Row((Cell(f"{fact.label}  ", "muted"), Cell(fact.text, "muted")), target=GroupTarget("host"))
+
+
+def _unread_ports(machine: Machine) -> str:
+    ports = sum(bool(port.facts["acs.control"].remedy) for port in machine.ports.values())
+    log = bool(machine.host["log.xid"].remedy)
+    parts = [f"ACS of {ports} ports"] if ports else []
+    parts += ["the kernel's log"] if log else []
+    return f"{' and '.join(parts) or 'something'} unread: needs root"
