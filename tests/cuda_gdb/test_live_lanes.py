@@ -13,6 +13,7 @@ from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.focus import Focus
+from ladder_backends.model.grid import BlockRange, Kernel
 from ladder_backends.model.unit_values import UnitLayout
 from ladder_backends.session import lane_values
 from ladder_backends.session.debug_session import DebugSession
@@ -168,3 +169,70 @@ async def test_a_value_that_takes_too_long_is_interrupted_when_the_time_is_over(
     for token, command in held:
         reply(token, command)
     held.clear()
+
+
+async def test_blocks_of_two_dimensions(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = Kernel(0, 1, 0, "tile", (250, 1000, 1), (32, 8, 1), "Active")
+
+    async def kernels() -> tuple[Kernel, ...]:
+        return (kernel,)
+
+    monkeypatch.setattr(live.debugger.grid, "kernels", kernels)
+    live.debugger.standing.focus = Focus.of(
+        kernel=0, block=(1, 2, 0), thread=(3, 1, 0), device=0, sm=0, warp=0, lane=3
+    )
+    row = (
+        'kernel="0",from_blockIdx="(1,2,0)",from_threadIdx="({})",to_blockIdx="(1,2,0)",to_threadIdx="({})",'
+        'count="{}",virtual_pc="0x10",filename="t.cu",line="3"'
+    )
+    runs = (
+        row.format("0,0,0", "31,0,0", 32),
+        row.format("0,1,0", "15,1,0", 16),
+        row.format("20,1,0", "31,1,0", 12),
+    )
+    body = ",".join(f"CoalescedInfoCudaThreadsRow={{{run}}}" for run in runs)
+    live.engine.answer(
+        "-cuda-info-threads kernel 0 block (1,2,0)",
+        f'^done,CoalescedInfoCudaThreadsTable={{nr_rows="3",nr_cols="1",hdr=[],body=[{body}]}}',
+    )
+    layout = await laid_out(live.debugger, "warp")
+    (only,) = layout.rows
+    assert (only.number, only.first, layout.total) == (1, (1 + 250 * 2) * 256 + 32, 28)
+    assert [unit["thread"] for unit in only.units[:2] if unit] == [(0, 1, 0), (1, 1, 0)]
+    assert [column for column, unit in enumerate(only.units) if unit is None] == [16, 17, 18, 19]
+    layout = await laid_out(live.debugger, "block")
+    assert [row.number for row in layout.rows] == [0, 1]
+    assert layout.places()[0] == 32
+
+
+async def test_the_nearest_block_is_asked_before_others_are_looked_for(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel(0, 1, 0, "tile", (250, 1000, 1), (32, 1, 1), "Active")
+
+    async def kernels() -> tuple[Kernel, ...]:
+        return (kernel,)
+
+    async def blocks(number: int) -> tuple[BlockRange, ...]:
+        return (BlockRange(0, (0, 0, 0), (249, 999, 0), 250_000, "running"),)
+
+    monkeypatch.setattr(live.debugger.grid, "kernels", kernels)
+    monkeypatch.setattr(live.debugger.grid, "blocks", blocks)
+    live.debugger.standing.focus = Focus.of(
+        kernel=0, block=(1, 2, 0), thread=(3, 0, 0), device=0, sm=0, warp=0, lane=3
+    )
+    asked: list[tuple[int, int, int]] = []
+
+    async def held(of: Kernel, block: tuple[int, int, int]) -> list[int]:
+        asked.append(block)
+        return list(range(32))
+
+    monkeypatch.setattr(live.debugger.lanes, "_held", held)
+    layouts = live.debugger.lanes.layouts("grid")
+    first = await anext(layouts)
+    assert (asked, first.total, len(first.rows)) == ([(1, 2, 0)], 8_000_000, 1)
+    more = await anext(layouts)
+    assert (asked[1:], more.total, len(more.rows)) == ([(x, 0, 0) for x in range(8)], 8_000_000, 9)
+    assert more.rows[0] is first.rows[0]
+    on = await anext(live.debugger.lanes.layouts("grid", more))
+    assert (on.rows, len(asked)) == (more.rows, 9)

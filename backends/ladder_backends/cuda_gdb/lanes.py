@@ -48,6 +48,9 @@ AGAIN = 0.1
 LOST = 4 * MOST_AT_ONCE
 """Interruptions of one burst after which the engine is left to itself."""
 
+FRESH = 256
+"""Lanes of further blocks that are asked together."""
+
 MOST_BLOCKS = 512
 """Blocks whose lanes are looked for at most."""
 
@@ -106,11 +109,16 @@ class CudaLanes(Lanes):
         found = {row.group for row in rows}
         left = [each for each in blocks if format_coordinate(each) not in found] if whole else []
         yield _layout(span, rows, start, (resident - len(blocks) + len(left)) * volume(kernel.block_dim))
+        fresh = 0
         for number, each in enumerate(left, 1):
             await self._calm()
-            rows = [*rows, *_rows(kernel, each, await self._held(kernel, each), grouped=True)]
-            more = resident - len(blocks) + len(left) - number
-            yield _layout(span, rows, start, more * volume(kernel.block_dim))
+            held = await self._held(kernel, each)
+            rows += _rows(kernel, each, held, grouped=True)
+            fresh += len(held)
+            if fresh >= FRESH or number == len(left):
+                fresh = 0
+                more = resident - len(blocks) + len(left) - number
+                yield _layout(span, rows, start, more * volume(kernel.block_dim))
 
     async def _resident(self, kernel: Kernel, focused: Dim3) -> tuple[list[Dim3], int]:
         """Resident blocks, the focused one first and no more than `MOST_BLOCKS`, and how many there are."""
