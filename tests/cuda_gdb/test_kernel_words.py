@@ -78,6 +78,7 @@ def test_a_lane_in_words_of_any_length() -> None:
     assert lane_words(LANE, VADD, 200) == whole + " · number 1,008 of the grid, computed"
     assert lane_words(LANE, VADD, len(whole)) == whole
     assert lane_words(LANE, None, 200) == "thread (240,0,0) block (3,0,0) · SM 126 warp 7 lane 16"
+    assert lane_words(LANE, VADD, 35) == "t (240,0,0) b (3,0,0) SM 126 w7 l16"
     assert lane_words(LANE, VADD, 34) == "thread (240,0,0) block (3,0,0)"
     assert lane_words(LANE, VADD, 22) == "t (240,0,0) b (3,0,0)"
     assert lane_words(LANE, VADD, 5) == ""

@@ -71,12 +71,12 @@ def line_with(view: Any, words: str) -> str:
 async def test_the_lane_stands_above_its_values_and_follows_it(dumped: Open, show: Any) -> None:
     async with show(await dumped("vector-add"), SMALL) as view:
         await rest(view)
-        assert "thread (232,0,0) block (3,0,0)" in view.text()
+        assert "t (232,0,0) b (3,0,0) SM 126 w7 l8" in view.text()
         await view.app.ladder.active.values.watch("i + 1")
         await rest(view)
         await view.app.ladder.jump_to(Focus.of(kernel=0, block=(3, 0, 0), thread=(240, 0, 0)))
         await rest(view)
-        assert "thread (240,0,0) block (3,0,0)" in view.text()
+        assert "t (240,0,0) b (3,0,0) SM 126 w7 l16" in view.text()
         assert "1008" in line_with(view, " i  ")
         assert "1009" in line_with(view, "i + 1")
         # Another lane has other values, which is no change of them.

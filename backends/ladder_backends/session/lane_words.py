@@ -40,15 +40,17 @@ def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
         number = f" · number {global_number(focus, kernel):,} of the grid, computed"
     cluster = focus.dim3("cluster")
     clusters = f" cluster {format_coordinate(cluster)}" if cluster is not None else ""
-    told = [f"{name} {at}" for name in ("warp", "lane") if (at := focus.index(name)) is not None]
-    sm = focus.index("sm")
+    sm, warp, slot = focus.index("sm"), focus.index("warp"), focus.index("lane")
+    told = [f"{name} {at}" for name, at in (("warp", warp), ("lane", slot)) if at is not None]
     lane = " · " + " ".join(([f"SM {sm}"] if sm is not None else []) + told) if told else ""
     lane_only = " · " + " ".join(told) if told else ""
+    brief = "".join(f" {letter}{at}" for letter, at in (("SM ", sm), ("w", warp), ("l", slot)) if at is not None)
     choices = (
         whole + clusters + lane + number,
         whole + clusters + lane,
         where + clusters + lane,
         where + clusters + lane_only,
+        short + clusters + brief,
         where + clusters,
         short + clusters,
         short,

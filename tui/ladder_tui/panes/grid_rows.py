@@ -387,7 +387,7 @@ def _warp_rows(
         focus.warp if focus.warp is not None else -1
     )
     if shown is not None:
-        rows += _legend_rows(debug, kernel, shown, counters, focus)
+        rows += _legend_rows(debug, kernel, shown, counters, focus, width)
 
 
 def _cursor_words(kernel: Kernel | None, warp: int, lane: int | None) -> tuple[Cell, ...]:
@@ -395,8 +395,14 @@ def _cursor_words(kernel: Kernel | None, warp: int, lane: int | None) -> tuple[C
     return (Cell(f"lane {lane} {format_coordinate(thread)}", "muted"),) if thread is not None else ()
 
 
+def _slot_words(debug: DebugState) -> str:
+    """` · SM 126 warp 7`: where on the device the lane runs, as the engine told."""
+    sm, slot = (debug.focus.index("sm"), debug.focus.index("warp")) if debug.focus is not None else (None, None)
+    return f" · SM {sm} warp {slot}" if sm is not None and slot is not None else ""
+
+
 def _legend_rows(
-    debug: DebugState, kernel: Kernel | None, warp: Warp, counters: Counters, focus: FocusedLane
+    debug: DebugState, kernel: Kernel | None, warp: Warp, counters: Counters, focus: FocusedLane, width: int
 ) -> list[Row]:
     pc, line = "", ""
     if focus.warp == warp.index and focus.lane is not None and 0 <= focus.lane < len(warp.lanes):
@@ -411,5 +417,8 @@ def _legend_rows(
         thread = (lane.thread if lane is not None else None) or thread_at(kernel, warp.index, focus.lane)
         if thread is not None and (lane is None or lane.state is not LaneState.ABSENT):
             words = f" lane {focus.lane} = thread {format_coordinate(thread)}"
+            slot = _slot_words(debug)
+            # Beside two blanks and the lane's glyph.
+            words += slot if len(words) + len(slot) + 3 < width else ""
             rows.append(Row((Cell("  "), Cell("◆", "focus"), Cell(words, "text"))))
     return rows + [Row((Cell("  "), *cells)) for cells in legend(warp, counters, pc, line, absent)]
