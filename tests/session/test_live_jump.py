@@ -133,6 +133,16 @@ async def test_time_is_over_and_one_waits_on() -> None:
     assert (await one.jump.wait_on()).exact
 
 
+async def test_a_launch_has_a_limit_of_its_own() -> None:
+    one = await stand(Launch(), limits=LiveLimits(seconds=5, launch=0.1))
+    one.gpu.hangs = True
+    outcome = await one.jump.go()
+    assert outcome.reason == "0 s are over before the kernel was launched"
+    assert [each.act for each in outcome.alternatives] == [Act.WAIT, Act.STAY]
+    one.gpu.hangs = False
+    assert (await one.jump.wait_on()).exact
+
+
 async def test_a_lane_that_comes_while_it_is_given_up_is_reached() -> None:
     one = await stand(Launch(comes=False), limits=LiveLimits(seconds=0.2))
     one.gpu.comes_late = True

@@ -70,7 +70,7 @@ class LiveJump:
         self._tell_line = tell
         self._limits = limits or LiveLimits()
         self._phase = _Phase.LAUNCH
-        self._began = self._deadline = 0.0
+        self._began = self._waits_since = 0.0
         self._stopped_by_user = False
         self._launches: LaunchStops | None = None
         self._kernel: Kernel | None = None
@@ -106,10 +106,8 @@ class LiveJump:
     # -- the frame of it
 
     async def _guarded(self, way: Callable[[], object]) -> JumpOutcome:
-        self._began = time.perf_counter()
-        self._deadline = self._began + self._limits.seconds
-        self._stopped_by_user = False
-        self._way_stops = 0
+        self._began = self._waits_since = time.perf_counter()
+        self._stopped_by_user, self._way_stops = False, 0
         self.phases.clear()
         session = self._session
         session.look_at_stops(False)
@@ -238,6 +236,7 @@ class LiveJump:
             await self._resume(StepKind.CONTINUE)
         assert session.debugger.device_stops is not None
         await self._restore_launches()
+        self._waits_since = time.perf_counter()
         size = f"{format_coordinate(kernel.grid_dim)} blocks of {format_coordinate(kernel.block_dim)}"
         self._tell(f"launch {len(self._matching)} of {base_name(kernel.name)} reached · {size}")
 
@@ -343,7 +342,8 @@ class LiveJump:
         session, state = self._session, self._session.state
         late = self._moved = False
         try:
-            async with asyncio.timeout(max(0.05, self._deadline - time.perf_counter())):
+            limit = self._limits.launch if self._phase is _Phase.LAUNCH else self._limits.seconds
+            async with asyncio.timeout(max(0.05, self._waits_since + limit - time.perf_counter())):
                 await session.at_rest()
         except TimeoutError:
             late = True

@@ -49,12 +49,14 @@ class LiveLimits:
     """How long a live jump tries.
 
     Attributes:
-        seconds: Until it asks whether to wait on.
+        seconds: From the launch on, until it asks whether to wait on.
+        launch: Seconds until the launch; big programs take their time to start.
         stops: At places on the way that are not the lane's.
         steps: In the lane's block.
     """
 
     seconds: float = 30.0
+    launch: float = 120.0
     stops: int = 24
     steps: int = 200
 

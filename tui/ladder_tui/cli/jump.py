@@ -94,7 +94,11 @@ def add_live(parser: ArgumentParser) -> None:
     )
     live.add_argument("--launch", metavar="N", type=int, help="which launch of the kernel, from 1")
     live.add_argument(
-        "--limit", metavar="SECONDS", type=float, default=60.0, help="how long to try; 60 if left out"
+        "--limit",
+        metavar="SECONDS",
+        type=float,
+        default=60.0,
+        help="for the launch, and for the lane; 60 if left out",
     )
     live.add_argument("--cwd", metavar="DIR", type=Path, help="the program's working folder")
     live.add_argument("--env", metavar="NAME=VALUE", action="append", default=[], help="a variable for the program")

@@ -64,7 +64,7 @@ async def _jump(
     if arguments.report:
         ladder.state.report_files = (Path(arguments.report),)
     live = ladder.jumps.live
-    live.limits = LiveLimits(seconds=arguments.limit)
+    live.limits = LiveLimits(seconds=arguments.limit, launch=arguments.limit)
 
     def tell(change: Change) -> None:
         if change & Change.NOTICE and ladder.state.notice is not None:
