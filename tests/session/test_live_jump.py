@@ -278,6 +278,24 @@ async def test_the_breakpoint_for_a_lane_is_in_no_list() -> None:
     assert engine.asked[-1].startswith("-break-insert")
 
 
+async def test_a_file_that_is_known_by_its_name_alone() -> None:
+    class Particular(Answers):
+        async def command(self, text: str, **options: object):
+            if '"/src/' in text:
+                self.asked.append(text)
+                raise CommandFailed(text, "No source file named /src/vector_add_oob.cu.")
+            return await super().command(text, **options)
+
+    engine = Particular({"number": "7"})
+    runs = CudaLaneRuns(engine, {})  # type: ignore[arg-type]
+    await runs.wait_at("/src/vector_add_oob.cu:10", (3, 0, 0), None)
+    assert runs.waiting
+    assert [text.rpartition(" ")[2] for text in engine.asked] == [
+        '"/src/vector_add_oob.cu:10"',
+        '"vector_add_oob.cu:10"',
+    ]
+
+
 async def test_a_condition_that_was_swallowed_is_no_breakpoint() -> None:
     runs = CudaLaneRuns(Answers(None), {})  # type: ignore[arg-type]
     with pytest.raises(CommandFailed, match="set no breakpoint"):

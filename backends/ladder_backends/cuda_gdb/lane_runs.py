@@ -18,6 +18,7 @@ from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.translation import text_of
 from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.model.focus import Dim3
+from ladder_backends.model.frame import file_name
 
 SET_DEADLINE = 30.0
 """Seconds for a place to be found."""
@@ -45,6 +46,18 @@ class CudaLaneRuns(LaneRuns):
     async def wait_at(self, location: str, block: Dim3 | None, thread: Dim3 | None) -> None:
         """Set it in the place of the last one."""
         await self.drop()
+        try:
+            number = await self._insert(location, block, thread)
+        except CommandFailed:
+            # A kernel's source is known by the name that its compiler was given, which need not be the full one.
+            short = file_name(location)
+            if short == location or location.startswith("*"):
+                raise
+            number = await self._insert(short, block, thread)
+        self._number = number
+        self._own_stops[number] = _WORDS
+
+    async def _insert(self, location: str, block: Dim3 | None, thread: Dim3 | None) -> str:
         condition = whole_condition(BreakpointIntent(0, location, block=block, lane=thread))
         options = f" -c {mi_string(condition)}" if condition else ""
         command = f"-break-insert -t{options} {mi_string(location)}"
@@ -54,8 +67,7 @@ class CudaLaneRuns(LaneRuns):
         if not number:
             # A condition that it does not understand is refused with an answer that names no breakpoint.
             raise CommandFailed(command, f"the engine set no breakpoint at {location}")
-        self._number = number
-        self._own_stops[number] = _WORDS
+        return number
 
     async def drop(self) -> None:
         """Delete it where it is left."""
