@@ -236,3 +236,16 @@ async def test_an_engine_that_dies_in_the_middle_is_an_answer(stand: Make) -> No
     os.kill(one.pid, signal.SIGKILL)
     with pytest.raises(EngineDied):
         await anext(values)
+
+
+async def test_warps_of_another_block_leave_a_move_of_somebody_else_alone(stand: Make) -> None:
+    debugger = await opened(stand, "hang", block=(0, 0, 0), thread=(5, 0, 0))
+    for number in range(60):
+        thread = number * 37 % 64
+        asking = asyncio.ensure_future(debugger.warps(Focus.of(kernel=0, block=(1, 0, 0))))
+        for _ in range(number % 5):
+            await asyncio.sleep(0)
+        await debugger.switch(Focus.of(kernel=0, block=(0, 0, 0), thread=(thread, 0, 0)))
+        assert [warp.block for warp in await asking] == [(1, 0, 0)] * 2
+        assert (await debugger.evaluate("threadIdx.x")).value == str(thread)
+        assert (await debugger.evaluate("blockIdx.x")).value == "0"

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from ladder_backends.cuda_gdb.calm import until_calm
 from ladder_backends.cuda_gdb.focus import focus_of, is_lane, switch_command
 from ladder_backends.cuda_gdb.standing import Standing
 from ladder_backends.cuda_gdb.tables import block_warps, blocks_of, kernels_of, thread_runs
 from ladder_backends.debugger.contract import FocusRefused
 from ladder_backends.errors import CommandFailed
-from ladder_backends.gdb.questions import Engine
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
 from ladder_backends.model.grid import BlockRange, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
+
+if TYPE_CHECKING:
+    from ladder_backends.gdb.debugger import GdbDebugger
 
 
 class GridQuestions:
@@ -25,7 +29,7 @@ class GridQuestions:
         constant: Nothing can change, as in a dump: kernels are asked for once.
     """
 
-    def __init__(self, engine: Engine, standing: Standing, provenance: Provenance) -> None:
+    def __init__(self, engine: GdbDebugger, standing: Standing, provenance: Provenance) -> None:
         self._engine, self._standing, self._provenance = engine, standing, provenance
         self._kernels: tuple[Kernel, ...] | None = None
         self._asking: asyncio.Future[ResultRecord] | None = None
@@ -89,14 +93,15 @@ class GridQuestions:
         The move there, the questions and the move back are sent together, so that no other command comes between.
         """
         kernels = await self.kernels()
+        await until_calm(self._engine)
         here = self._standing.focus
         back = switch_command(here) if here is not None else None
         there = Focus.of(kernel=focus.get("kernel"), block=focus.get("block"))
         moved, table, lanes, *_ = await asyncio.gather(
-            self._engine.command(switch_command(there)),
-            self._engine.command("-cuda-info-warps"),
-            self._engine.command("-cuda-info-lanes"),
-            *((self._engine.command(back),) if back else ()),
+            self._engine.submit(switch_command(there)),
+            self._engine.submit("-cuda-info-warps"),
+            self._engine.submit("-cuda-info-lanes"),
+            *((self._engine.submit(back),) if back else ()),
             return_exceptions=True,
         )
         if isinstance(moved, CommandFailed):

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
+from ladder_backends.cuda_gdb.calm import until_calm
 from ladder_backends.cuda_gdb.focus import focus_of, is_lane, switch_command
 from ladder_backends.cuda_gdb.tables import thread_runs
 from ladder_backends.debugger.facets.lanes import Lanes
@@ -54,8 +55,6 @@ FRESH = 256
 MOST_BLOCKS = 512
 """Blocks whose lanes are looked for at most."""
 
-_MOVES = ("-cuda-focus-switch", "-thread-select", "-stack-select-frame", "-exec-")
-_CALM = 0.01
 _LEVELS = ("kernel", "block", "thread")
 _READ = re.compile(r"Error: \w+\([^)]*\): (?P<why>.*?)(?:, error=(?P<code>\w+))?(?:, error message=.*)?$")
 
@@ -165,21 +164,12 @@ class CudaLanes(Lanes):
             size = max(1, min(MOST_AT_ONCE, int(BURST / each) if each > 0 else MOST_AT_ONCE, size * 4))
 
     async def _calm(self) -> None:
-        """Wait until nothing is on its way that moves the focus; what has just arrived gets its turn first."""
-        quiet = 0
-        while True:
-            if not self._standing.on_device:
-                raise CommandFailed("", "the engine stands in no lane any more")
-            if self._engine.events.running:
-                raise CommandFailed("", "the target runs")
-            moving = self._engine.console_works or any(
-                text.startswith(_MOVES) for text, _ in self._engine.pending()
-            )
-            quiet = 0 if moving else quiet + 1
-            if quiet == 2:
-                # What is sent in this turn of the loop is sent from where the engine stands.
-                return
-            await asyncio.sleep(_CALM if moving else 0)
+        """Wait until it is known where the engine stands, if it does."""
+        await until_calm(self._engine)
+        if not self._standing.on_device:
+            raise CommandFailed("", "the engine stands in no lane any more")
+        if self._engine.events.running:
+            raise CommandFailed("", "the target runs")
 
     async def _burst(
         self, expression: str, layout: UnitLayout, places: Sequence[int], level: int
