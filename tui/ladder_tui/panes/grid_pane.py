@@ -445,6 +445,4 @@ class GridPane(Pane):
 
     def action_details(self) -> None:
         """Show how the focused kernel was launched, and what the lane's exception means."""
-        from ladder_tui.screens.kernel_card import show_kernel
-
-        self.work(show_kernel(self))
+        self.work(self.ladder_app.workspace.show_kernel(self))

@@ -54,6 +54,12 @@ class MachineCommands(Screen[None]):
         if isinstance(pane, MemoryPane):
             pane.show(expression)
 
+    async def show_kernel(self, pane: Pane) -> None:
+        """Show how the kernel was launched that a pane's session stands in."""
+        from ladder_tui.screens.kernel_card import show_kernel
+
+        await show_kernel(pane)
+
     def action_memory(self) -> None:
         """Ask where to look; the value under the cursor is offered."""
         home = cast("Workspace", self)
