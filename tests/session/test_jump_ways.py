@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.case import open_files
 from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, LaneAnswer, Report, Side
 from ladder_backends.model.focus import Focus
@@ -203,6 +204,20 @@ async def test_what_the_dump_does_not_hold_is_run_to_where_it_was_run_before(rig
     assert (gpu.target.program, gpu.target.arguments) == (PROGRAM, ("-n", "5"))
     (said,) = [text for text in rig.notices if "runs true again" in text and "does not hold" in text]
     assert said.startswith("the dump does not hold thread (5,0,0) of block (3,0,0)")
+
+
+@pytest.mark.cuda_gdb
+async def test_another_program_than_the_dumps_is_told(rig: Rig, cuda_gdb: Path) -> None:
+    await rig.ladder.open_files((CASE,))
+    assert rig.ladder.state.report is not None
+    other = open_files([find_demo("hang").path]).executable
+    assert other is not None
+    rig.ladder.state.sanitizer = SanitizerRunState(RunPhase.ENDED, Plan(other), since=1.0)
+    rig.program(Launch())
+    outcome = await rig.ladder.jumps.to_finding(found(), way=Way.LIVE)
+    assert outcome.exact
+    assert "hang is not the program that made the dump" in rig.said
+    assert outcome.note.startswith("hang is not the program that made the dump")
 
 
 async def test_without_a_dump_it_runs_only_what_was_run_before(rig: Rig) -> None:

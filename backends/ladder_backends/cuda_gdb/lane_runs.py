@@ -1,7 +1,7 @@
 """Breakpoints of ours for one lane: set at a stop in its kernel, gone with their hit.
 
-The engine evaluates the condition for each warp that comes by: of a small grid in milliseconds, of two million warps
-in minutes.
+The engine evaluates the condition for each warp that comes by: of a small grid in milliseconds, of two million
+warps in minutes.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from ladder_backends.session.target_program import program_of
 from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
+    from ladder_backends.debugger.target import GpuDumpTarget
     from ladder_backends.model.finding import Finding
     from ladder_backends.model.focus import Focus
     from ladder_backends.session.debug_session import DebugSession
@@ -45,7 +46,7 @@ class LiveJumps:
         self.limits = LiveLimits()
         self._goes_on = False
         self._took: dict[Path, float] = {}
-        self._session: DebugSession | None = None
+        self._doubt = ""
 
     # -- what is possible
 
@@ -209,8 +210,12 @@ class LiveJumps:
             raise LadderError("no program can be run", "none is known", "open it with the report")
         if rung is None:
             raise LadderError("no program can be run", "no debugger of CUDA kernels is installed")
-        if changed := await asyncio.to_thread(changed_since, target.program, ladder.state.report_files):
-            ladder.notice(changed, "warning")
+        self._doubt = await asyncio.to_thread(_made_another, ladder.jumps.dump, target.program)
+        if not self._doubt and cache_dir() not in target.program.parents:
+            # Parts of a case are as old as their unpacking.
+            self._doubt = await asyncio.to_thread(changed_since, target.program, ladder.state.report_files)
+        if self._doubt:
+            ladder.notice(self._doubt, "warning")
         session = self.session
         if session is not None and session.state.run not in (Run.NOTHING, Run.DEAD):
             if session.target is not None and _same_program(session.target, target):
@@ -245,7 +250,12 @@ class LiveJumps:
             target = session.target if session is not None else None
             if isinstance(target, LaunchTarget) and len(outcome.phases) > 1:
                 self._took[target.program] = outcome.seconds
-            self._ladder.notice(f"reached {outcome.asked.describe()} live in {outcome.seconds:.1f} s")
+            words = f"reached {outcome.asked.describe()} live in {outcome.seconds:.1f} s"
+            if self._doubt:
+                # Said before the run, and gone by now.
+                words = f"{words}; {self._doubt}"
+                outcome = replace(outcome, note=outcome.note or self._doubt)
+            self._ladder.notice(words, "warning" if self._doubt else "information")
         if outcome.reason:
             self._ladder.notice(outcome.reason, "warning")
         if not any(each.act is Act.WAIT for each in outcome.alternatives):
@@ -261,6 +271,22 @@ class LiveJumps:
 
     def _tell(self, text: str) -> None:
         self._ladder.notice(text)
+
+
+def _made_another(target: GpuDumpTarget | None, program: Path) -> str:
+    """Words for a dump that another program has made; empty where it is this one's, or cannot be compared."""
+    if target is None or target.executable == program:
+        # What is opened together was compared when it was.
+        return ""
+    from ladder_backends.images import MatchVerdict, match_executable, read_gpu_dump
+
+    try:
+        match = match_executable(read_gpu_dump(target.dump), program)
+    except (LadderError, OSError):
+        return ""
+    if match.verdict is not MatchVerdict.DIFFERS:
+        return ""
+    return f"{clean_line(program.name)} is not the program that made the dump: {match.reason}"
 
 
 def _make_executable(program: Path) -> None:
