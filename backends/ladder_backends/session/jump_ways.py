@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.model.finding import Finding, FindingKind
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.frame import file_name
-from ladder_backends.rungs import host_rung
+from ladder_backends.rungs import device_rung, host_rung
 from ladder_backends.session.alternatives import Act, Alternative, alternatives_of_finding
 from ladder_backends.session.jump import asked_by
 from ladder_backends.session.live_wish import LiveWish, wish_of
@@ -71,6 +71,8 @@ def ways(ladder: Ladder, goal: Goal) -> tuple[Alternative, ...]:
     if live.under_way is not None and not live.goes_on and debug is not None and debug.run is not Run.DEAD:
         found += [each for each in debug.alternatives if each.act in (Act.WAIT, Act.STAY, Act.GPU_DUMP)]
     why_not = live.why_not()
+    rung_of_kernels = device_rung("CUDA")
+    devices = rung_of_kernels.name if rung_of_kernels is not None else ""
     if asked:
         if jumps.dump is not None or (jumps.session is not None and jumps.session.target is not None):
             is_open = jumps.session is not None and jumps.session.state.run is Run.DUMP
@@ -90,14 +92,14 @@ def ways(ladder: Ladder, goal: Goal) -> tuple[Alternative, ...]:
                     file=finding.src_file,
                     line=finding.line,
                     act=Act.BREAK_LANES,
-                    note="under cuda-gdb, in any lane",
+                    note=f"under {devices}, in any lane",
                 )
             )
         found += alternatives_of_finding(finding)
         host = next((frame for frame in finding.host_frames if frame.file and frame.line is not None), None)
         if host is not None and live.target is not None and not host.file.endswith(".py"):
             line = f"{file_name(host.file)}:{host.line}"
-            rung = "cuda-gdb" if not why_not else host_rung().name
+            rung = devices if not why_not else host_rung().name
             found.append(
                 Alternative(
                     f"stop at the host's {line}",
