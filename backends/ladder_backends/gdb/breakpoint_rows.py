@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ladder_backends.gdb.log_points import message_of_script
+from ladder_backends.gdb.log_points import condition_of, message_of_script
 from ladder_backends.gdb.translation import number_of, place_of, rows_of, text_of
 from ladder_backends.mi.records import Value
 from ladder_backends.model.breakpoint import (
@@ -78,7 +78,7 @@ def intent_of(
         commands = script
     return replace(
         intent,
-        condition=text_of(row.get("cond")),
+        condition=condition_of(text_of(row.get("cond"))),
         temporary=disposition == "del",
         once=disposition == "dis",
         enabled=row.get("enabled") != "n",

@@ -93,21 +93,24 @@ class BreakpointSetting:
             return self._table.keep(intent, "it is for a lane of a GPU, which this engine does not see")
         if intent.thread is not None and not await self._is_thread(intent.thread):
             return self._table.keep(intent, f"there is no thread {intent.thread} now")
-        options = "-f"
-        for wanted, option in ((intent.temporary, " -t"), (not intent.enabled, " -d")):
-            options += option if wanted else ""
-        if intent.condition:
-            options += f" -c {mi_string(intent.condition)}"
-        if intent.ignore:
-            options += f" -i {intent.ignore}"
-        if intent.thread is not None:
-            options += f" -p {intent.thread}"
-        command = f"-break-insert {options} {mi_string(intent.location)}"
+        where = mi_string(intent.location)
         if intent.log:
             message = await self._logs.arguments(intent.id, intent.log)
-            command = f"-dprintf-insert {options} {mi_string(intent.location)} {message}"
-        self._told.log.clear()
-        answer = await self._engine.command(command, deadline=SET_DEADLINE)
+            condition = self._logs.condition(intent)
+            command = f"-dprintf-insert {_options(intent, condition)} {where} {message}"
+            self._told.log.clear()
+            try:
+                answer = await self._engine.command(command, deadline=SET_DEADLINE)
+            except CommandFailed:
+                if condition == intent.condition:
+                    raise
+                self._logs.keep_plain(intent)
+                command = f"-dprintf-insert {_options(intent, intent.condition)} {where} {message}"
+                answer = await self._engine.command(command, deadline=SET_DEADLINE)
+        else:
+            self._told.log.clear()
+            command = f"-break-insert {_options(intent, intent.condition)} {where}"
+            answer = await self._engine.command(command, deadline=SET_DEADLINE)
         row = row_in(answer.results)
         if row is None:
             return BreakpointBinding(intent, BindingState.FAILED, why="the engine's answer names no breakpoint")
@@ -226,7 +229,7 @@ class BreakpointSetting:
 
     async def _complete(self, number: str, intent: BreakpointIntent) -> None:
         blank = BreakpointIntent(intent.id, intent.location)
-        for command in _differences(number, blank, intent):
+        for command in self._differences(number, blank, intent):
             await self._engine.command(command)
 
     async def _finish(
@@ -234,7 +237,7 @@ class BreakpointSetting:
     ) -> BreakpointBinding:
         """Say the rest of a breakpoint that was inserted with its options."""
         known = replace(intent, once=blank.once, commands=blank.commands if not intent.log else intent.commands)
-        commands = _differences(binding.number, known, intent)
+        commands = self._differences(binding.number, known, intent)
         for command in commands:
             await self._engine.command(command)
         if not commands:
@@ -273,12 +276,12 @@ class BreakpointSetting:
         numbers = self._table.numbers(binding)
         try:
             for number in numbers:
-                for command in _differences(number, before, intent):
+                for command in self._differences(number, before, intent):
                     await self._engine.command(command)
         except CommandFailed as refused:
             for number in numbers:
                 with contextlib.suppress(CommandFailed):
-                    for command in _differences(number, intent, before):
+                    for command in self._differences(number, intent, before):
                         await self._engine.command(command)
             return BreakpointBinding(intent, BindingState.FAILED, why=clean_line(refused.what.rstrip(".")))
         for number in numbers:
@@ -330,6 +333,28 @@ class BreakpointSetting:
         self._table.switch_location(number, enabled)
         self._emit(BreakpointsChanged(self._table.bindings))
 
+    def _differences(self, number: str, before: BreakpointIntent, after: BreakpointIntent) -> list[str]:
+        """The commands that make of a breakpoint with the options of `before` one with those of `after`."""
+        was, condition = self._logs.condition(before), self._logs.condition(after)
+        commands = _differences(number, before, after)
+        if condition != was:
+            asked = f" {mi_string(condition)}" if condition else ""
+            commands.insert(0, f"-break-condition {number}{asked}")
+        return commands
+
+
+def _options(intent: BreakpointIntent, condition: str) -> str:
+    options = "-f"
+    for wanted, option in ((intent.temporary, " -t"), (not intent.enabled, " -d")):
+        options += option if wanted else ""
+    if condition:
+        options += f" -c {mi_string(condition)}"
+    if intent.ignore:
+        options += f" -i {intent.ignore}"
+    if intent.thread is not None:
+        options += f" -p {intent.thread}"
+    return options
+
 
 def _is_another(before: BreakpointIntent, intent: BreakpointIntent) -> bool:
     """Whether an engine has to make a new breakpoint of a changed intent."""
@@ -348,11 +373,8 @@ def _is_another(before: BreakpointIntent, intent: BreakpointIntent) -> bool:
 
 
 def _differences(number: str, before: BreakpointIntent, after: BreakpointIntent) -> list[str]:
-    """The commands that make of a breakpoint with the options of `before` one with those of `after`."""
+    """What has to be said of all options but the condition."""
     commands: list[str] = []
-    if after.condition != before.condition:
-        condition = f" {mi_string(after.condition)}" if after.condition else ""
-        commands.append(f"-break-condition {number}{condition}")
     if after.ignore != before.ignore:
         commands.append(f"-break-after {number} {after.ignore}")
     if after.commands != before.commands and not after.log:

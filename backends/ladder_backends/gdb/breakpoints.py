@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ladder_backends.gdb.breakpoint_rows import asked_location, binding_of, intent_of, kind_of
+from ladder_backends.gdb.log_points import writes
 from ladder_backends.gdb.translation import number_of, text_of
 from ladder_backends.mi.records import Value, all_values
 from ladder_backends.model.breakpoint import (
@@ -56,6 +57,7 @@ class BreakpointTable:
         self._last_hit = ""
         self._ended = False
         self._hidden: dict[str, tuple[str, str]] = {}
+        self._written: dict[str, int] = {}
         self.lost: set[str] = set()
         self.stale = False
         self.notices = 0
@@ -100,14 +102,14 @@ class BreakpointTable:
         """
         self._highest_intent = max(self._highest_intent, intent.id)
         self._kept.pop(intent.id, None)
-        binding = binding_of(intent, self.reword(row), why)
+        binding = binding_of(intent, self._with_written(self.reword(row)), why)
         self._bindings[binding.number] = binding
         return binding
 
     def update(self, row: Mapping[str, Value]) -> bool:
         """Take a `=breakpoint-created` or `=breakpoint-modified`; returns whether anything is different now."""
         self.notices += 1
-        row = self.reword(row)
+        row = self._with_written(self.reword(row))
         number = text_of(row.get("number"))
         if not number or "." in number:
             return False
@@ -141,6 +143,36 @@ class BreakpointTable:
         """Take a row of a list that was asked for; returns whether anything is different now."""
         number = text_of(row.get("number"))
         return (number in self._bindings or number in self._members) and self.update(row)
+
+    # -- hits that an engine does not count
+
+    @property
+    def logs(self) -> bool:
+        """There are log points."""
+        return any(each.intent.log for each in self._bindings.values())
+
+    def wrote(self, intents: Sequence[int]) -> bool:
+        """Count messages of log points, by intent; returns whether anything is different now."""
+        different = False
+        for number in self._written:
+            known = self._bindings.get(number)
+            if known is not None and (count := intents.count(known.intent.id)):
+                self._written[number] += count
+                self._bindings[number] = replace(known, hits=self._written[number])
+                different = True
+        return different
+
+    def count_anew(self) -> None:
+        """A run of the program begins."""
+        self._written = dict.fromkeys(self._written, 0)
+
+    def _with_written(self, row: Mapping[str, Value]) -> Mapping[str, Value]:
+        """A row with the hits of a log point whose condition writes."""
+        number = text_of(row.get("number"))
+        if not writes(text_of(row.get("cond"))):
+            self._written.pop(number, None)
+            return row
+        return {**row, "times": str(self._written.setdefault(number, 0))}
 
     # -- conditions that an engine does not tell
 
@@ -197,6 +229,7 @@ class BreakpointTable:
             self._own = None
         self._last_hit = "" if number == self._last_hit else self._last_hit
         self.unsaid.discard(number)
+        self._written.pop(number, None)
         self._hidden.pop(number, None)
         first = self._members.pop(number, number)
         known = self._bindings.pop(first, None)

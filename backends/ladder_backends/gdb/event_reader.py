@@ -13,7 +13,7 @@ from ladder_backends.gdb.breakpoint_rows import row_in
 from ladder_backends.gdb.breakpoints import BreakpointTable
 from ladder_backends.gdb.heard import Heard
 from ladder_backends.gdb.history import HistoryWords
-from ladder_backends.gdb.log_points import PARAMETER
+from ladder_backends.gdb.log_points import PARAMETER, SEPARATOR
 from ladder_backends.gdb.process_table import ProcessTable
 from ladder_backends.gdb.thread_table import ThreadTable
 from ladder_backends.gdb.translation import (
@@ -280,7 +280,9 @@ class EventReader:
 
     def _group_started(self, results: Mapping[str, Value]) -> None:
         pid = number_of(results.get("pid"))
-        if self.processes.start(text_of(results.get("id")), pid) and pid is not None:
+        if not self.processes.start(text_of(results.get("id")), pid):
+            self.breakpoints.count_anew()
+        elif pid is not None:
             self._emit(EngineNotice(f"fork: process {pid} is held now", "information"))
         self.breakpoints.stale = True
         self.alive = True
@@ -298,6 +300,9 @@ class EventReader:
         self.running = False
         self.alive = False
         self.thread = None
+        if "exit-code" in results and self.breakpoints.logs:
+            # What log points wrote last is told between the two records.
+            return
         self._emit(TargetExited(exit_code_of(results), words=self.processes.take_ending()))
 
     def _thread_created(self, results: Mapping[str, Value]) -> None:
@@ -339,18 +344,23 @@ class EventReader:
     def _parameter_changed(self, results: Mapping[str, Value]) -> None:
         name, value = text_of(results.get("param")), text_of(results.get("value"))
         if name == PARAMETER:
-            self._logged(value)
+            self._logged(results.get("value"))
             return
         self.parameters[name] = value
         if name == "non-stop":
             self.table.non_stop = value == "on"
         self._emit(SettingChanged(name, value))
 
-    def _logged(self, told: str) -> None:
-        _, _, message = told.partition(" ")
-        intent, _, text = message.partition(" ")
-        if intent.isdecimal():
-            self._emit(LogWritten(int(intent), text))
+    def _logged(self, told: Value | None) -> None:
+        _, _, messages = told.partition(" ") if isinstance(told, str) else ("", "", "")
+        written: list[int] = []
+        for message in messages.split(SEPARATOR):
+            intent, _, text = message.partition(" ")
+            if intent.isdecimal():
+                written.append(int(intent))
+                self._emit(LogWritten(int(intent), text_of(text)))
+        if self.breakpoints.wrote(written):
+            self._emit(BreakpointsChanged(self.breakpoints.bindings))
 
     def _breakpoint(self, results: Mapping[str, Value]) -> None:
         row = row_in(results)

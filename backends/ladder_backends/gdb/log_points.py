@@ -4,6 +4,11 @@ A message is written by the engine's `dprintf`, which never stops the target, un
 computed: then the engine loses its way and the target stands without a word. So the values are computed within the
 engine, by Python of `inside/log_points.py`, where nothing that fails gets out. An engine without Python writes them
 by its own `printf`: as the format of `{expression:%f}` says, else by `%V` where it knows that, or as whole numbers.
+
+An engine tells of each hit with the whole breakpoint, at several times the cost of the message. So the function that
+writes it is the last part of the breakpoint's condition, and never true: no hit, no notice; hits are counted by
+messages. The `dprintf` itself writes only where that condition was replaced in the command line, or where hits have
+to be the engine's: to be passed over, or to end the breakpoint.
 """
 
 from __future__ import annotations
@@ -16,13 +21,18 @@ from typing import NamedTuple
 from ladder_backends.errors import CommandFailed, LadderError
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
+from ladder_backends.model.breakpoint import BreakpointIntent
 
 INSIDE = Path(__file__).parent / "inside" / "log_points.py"
 FUNCTION = "$_ladder_log"
 PARAMETER = "ladder-log"
-"""Setting by which the engine tells what a log point wrote: `SERIAL ID MESSAGE`."""
+"""Setting by which the engine tells what log points wrote: `SERIAL ID MESSAGE`, and more of `ID MESSAGE`."""
+
+SEPARATOR = "\x1f"
+"""Stands between messages that are told together."""
 
 _OURS = re.compile(r'printf "%\.0d", *\$_ladder_log *\((?P<id>\d+)\)')
+_WRITES = re.compile(r"(?:\((?P<condition>.*)\) && )?\$_ladder_log\(\d+\)", re.DOTALL)
 _PRINTF = re.compile(r'd?printf "(?P<format>(?:\\.|[^"\\])*)"(?P<arguments>.*)$')
 _CONVERSION = re.compile(
     r"%(?:%|[-+ #0]*\d*(?:\.\d+)?(?:hh|h|ll|l|L|z|t|j|DD|D|H)?[diouxXeEfFgGaAcspV](?:\[[^\]]*\])?)"
@@ -112,6 +122,17 @@ def message_of_script(script: Sequence[str], known: str) -> str:
     return (out + _literal(pattern[position:])).rstrip("\n").replace("\n", " ")
 
 
+def condition_of(told: str) -> str:
+    """The user's part of a breakpoint's condition."""
+    match = _WRITES.fullmatch(told)
+    return (match["condition"] or "") if match is not None else told
+
+
+def writes(told: str) -> bool:
+    """Whether a breakpoint's condition writes its message, so that the engine counts no hits."""
+    return _WRITES.fullmatch(told) is not None
+
+
 def _literal(text: str) -> str:
     plain = re.sub(r"\\.", lambda match: _ESCAPES.get(match.group(), match.group()), text)
     return plain.replace("{", "{{").replace("}", "}}")
@@ -150,6 +171,20 @@ class LogPoints:
         self._engine = engine
         self._python: bool | None = None
         self._values = ""
+        self._writing: set[int] = set()
+
+    def condition(self, intent: BreakpointIntent) -> str:
+        """The condition that the engine is to have for an intent."""
+        hits_count = intent.ignore or intent.temporary or intent.once
+        if intent.id not in self._writing or not intent.log or hits_count:
+            return intent.condition
+        return (
+            f"({intent.condition}) && {FUNCTION}({intent.id})" if intent.condition else f"{FUNCTION}({intent.id})"
+        )
+
+    def keep_plain(self, intent: BreakpointIntent) -> None:
+        """Have the `dprintf` of an intent write, as where its language knows no `&&`."""
+        self._writing.discard(intent.id)
 
     async def arguments(self, number: int, message: str) -> str:
         """Format and arguments for `-dprintf-insert`.
@@ -167,6 +202,7 @@ class LogPoints:
             await self._engine.command(
                 f"-interpreter-exec console {mi_string(f'python ladder_log.messages[{number}] = [{asked}]')}"
             )
+            self._writing.add(number)
             return f'"%.0d" {FUNCTION}({number})'
         format = "".join(self._conversion(piece) for piece in pieces)
         values = [mi_string(piece.text) if " " in piece.text else piece.text for piece in self._cast(pieces)]

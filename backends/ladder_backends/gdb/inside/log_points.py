@@ -2,15 +2,27 @@
 """Messages of log points, from within gdb (12 or later).
 
 Adds the function `$_ladder_log(ID)`, which writes the message ID of `ladder_log.messages` and gives 0, and the
-setting `ladder-log`, whose changes tell the machine interface what was written: `SERIAL ID MESSAGE`. The serial
-number makes of each message a change. Nothing fails: a value that cannot be had is told as `<why>`.
+setting `ladder-log`, whose changes tell the machine interface what was written: `SERIAL ID MESSAGE`, with more of
+`ID MESSAGE` behind it, each after a unit separator. The serial number makes of each a change. Nothing fails: a
+value that cannot be had is told as `<why>`.
+
+The engine writes to the machine interface byte by byte: messages that come fast are told together, after `PAUSE`,
+or where the target stops or ends.
 """
+
+import signal
+import threading
+import time
 
 import gdb
 
 VALUE_LIMIT = 400
 MESSAGE_LIMIT = 2000
 ELEMENTS = 32
+PAUSE = 0.02
+MOST_WAITING = 16384
+SEPARATOR = "\x1f"
+_OF_THE_ENGINE = (signal.SIGINT, signal.SIGCHLD, signal.SIGALRM, signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Written(gdb.Parameter):
@@ -44,14 +56,64 @@ class ladder_log(gdb.Function):
         try:
             number = int(number)
             text = "".join(_shown(piece) for piece in self.messages.get(number, ()))[:MESSAGE_LIMIT]
-            text = text.replace("\r", "\\r").replace("\n", "\\n")
+            text = text.replace("\r", "\\r").replace("\n", "\\n").replace(SEPARATOR, " ")
             gdb.write(text + "\n")
-            ladder_log.serial += 1
-            gdb.execute(f"set ladder-log {self.serial} {number} {text}", to_string=True)
+            _Waiting.add(number, text)
         except Exception:
             # What got out of here would leave the target standing without a word.
             pass
         return 0
+
+
+class _Waiting:
+    """Messages that were not told yet."""
+
+    messages = []  # noqa: RUF012
+    size = 0
+    told = 0.0
+    wake = threading.Event()
+
+    @classmethod
+    def add(cls, number, text):
+        """Tell it now where none was told lately, else with those that follow it."""
+        cls.messages.append((number, text))
+        cls.size += len(text)
+        if cls.size > MOST_WAITING or time.monotonic() - cls.told > PAUSE:
+            cls.tell()
+        elif len(cls.messages) == 1:
+            cls.wake.set()
+
+    @classmethod
+    def tell(cls, *_):
+        """Tell of them all."""
+        waiting, cls.messages, cls.size = cls.messages, [], 0
+        if not waiting:
+            return
+        ladder_log.serial += 1
+        told = SEPARATOR.join(f"{number} {text}" for number, text in waiting)
+        # What is captured by `to_string` may be the notice: that of the terminal spoken to last.
+        gdb.execute(f"set ladder-log {ladder_log.serial} {told}")
+        cls.told = time.monotonic()
+
+    @classmethod
+    def tell_later(cls):
+        """Have what waits told soon, though no other message comes; runs in a thread of its own."""
+        while True:
+            cls.wake.wait()
+            cls.wake.clear()
+            time.sleep(PAUSE)
+            gdb.post_event(cls.tell)
+
+    @classmethod
+    def begin(cls):
+        """Listen for stops, and start the thread, deaf to signals that are the engine's."""
+        for events in (gdb.events.stop, gdb.events.exited, gdb.events.before_prompt):
+            events.connect(cls.tell)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_ENGINE)
+        try:
+            threading.Thread(target=cls.tell_later, daemon=True).start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _shown(piece):
@@ -74,3 +136,4 @@ def _shown(piece):
 
 _Written()
 ladder_log()
+_Waiting.begin()
