@@ -18,7 +18,7 @@ GLYPHS: dict[Result, str] = {
 }
 """What stands before the word of a class; every other one has a cross."""
 
-WIDTH = 100
+WIDTH = 78
 _GPU = re.compile(r"(GPU\d+(?: – GPU\d+)?) (.+)")
 
 

@@ -17,6 +17,7 @@ from ladder_backends.session.hardware_desk import HardwareDesk
 from ladder_backends.session.jumps import Jumps
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.opened_files import OpenedFiles
+from ladder_backends.session.pair_desk import PairDesk
 from ladder_backends.session.sanitizer_run import SanitizerRuns
 from ladder_backends.session.seat import Seat, seat_of
 from ladder_backends.session.seats import Seats
@@ -48,6 +49,7 @@ class Ladder:
         carrying: What passes from rung to rung.
         sanitizer: Runs of compute-sanitizer.
         hardware: Reads the machine that this runs on.
+        pairs: Tests its pairs of GPUs.
         engines: Makes debuggers.
         non_stop: Threads of programs that are started stop one by one, where the engine can do that.
         at_fork: Which side of a fork is followed: `parent`, `child` or `both`.
@@ -69,6 +71,7 @@ class Ladder:
         self.carrying = Carrying(self)
         self.sanitizer = SanitizerRuns(self, self.tell)
         self.hardware = HardwareDesk(self)
+        self.pairs = PairDesk(self)
         self.non_stop = False
         self.at_fork = "parent"
 
@@ -229,6 +232,7 @@ class Ladder:
             DeadlinePassed: An engine has not ended; it may still hold its target.
         """
         await self.sanitizer.close()
+        await self.pairs.close()
         await self.hardware.close()
         for task in tuple(self._tasks):
             task.cancel()

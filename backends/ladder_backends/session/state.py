@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ladder_backends.rungs import host_rung
 from ladder_backends.session.hardware_state import HardwareState
+from ladder_backends.session.pairs_state import PairsState
 from ladder_backends.session.sanitizer_state import SanitizerRunState
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class LadderState:
         source_roots: Folders in which basenames are looked up.
         sanitizer: The run of compute-sanitizer that goes on, or the last one.
         hardware: The machine as it was read, and its live counters.
+        pairs: The last sweep over its pairs of GPUs.
         runs_to: The lane that the live program is being run to, in words, or an empty string.
     """
 
@@ -106,6 +108,7 @@ class LadderState:
     sanitizer: SanitizerRunState = field(default_factory=SanitizerRunState)
     runs_to: str = ""
     hardware: HardwareState = field(default_factory=HardwareState)
+    pairs: PairsState = field(default_factory=PairsState)
 
 
 def __getattr__(name: str) -> Any:

@@ -148,7 +148,7 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
     if arguments.json:
         print_json(document)
     else:
-        since = _baseline_lines(comparison) if comparison is not None else []
+        since = _baseline_lines(comparison, told=bool(found[0].changed)) if comparison is not None else []
         print_lines(markdown(state, found, since) if arguments.markdown else lines(state, found, since))
     if state.stage is Stage.CANCELLED:
         say("cancelled; what was found until then is above")
@@ -167,18 +167,14 @@ def _compared(arguments: Namespace, machine: Machine, results: dict[str, object]
     return baseline.compare(baseline.load(arguments.baseline[1]), machine, results)
 
 
-def _baseline_lines(comparison: Comparison) -> list[str]:
-    """What broke, beside what changed on the host."""
+def _baseline_lines(comparison: Comparison, *, told: bool) -> list[str]:
+    """What broke; what changed on the host too, unless the verdict has told it."""
     name = comparison.baseline.name
     if not comparison.broke and not comparison.changed:
         return [f'Since "{name}": nothing broke, and nothing changed on the host']
     broke = list(comparison.broke) or ["nothing"]
     more = [f"  … {len(broke) - _MOST_BROKE} more"] if len(broke) > _MOST_BROKE else []
-    changed = [one.text for one in comparison.changed] or ["nothing that can be read"]
-    return [
-        f'Broke since "{name}"',
-        *(f"  {line}" for line in broke[:_MOST_BROKE]),
-        *more,
-        "Changed on the host",
-        *(f"  {line}" for line in changed),
-    ]
+    lines = [f'Broke since "{name}"', *(f"  {line}" for line in broke[:_MOST_BROKE]), *more]
+    if told:
+        return lines
+    return [*lines, "Changed on the host", *(f"  {one.text}" for one in comparison.changed)]

@@ -48,6 +48,7 @@ PANES: dict[str, PaneEntry] = {
     "findings": PaneEntry("Findings", "f", "findings_pane", "FindingsPane"),
     "grid": PaneEntry("Grid", "g", "grid_pane", "GridPane"),
     "lanes": PaneEntry("Lanes", "a", "lanes_pane", "LanesPane", quiet=True),
+    "matrix": PaneEntry("P2P", "x", "matrix_pane", "MatrixPane"),
     "topology": PaneEntry("Topology", "y", "topology_pane", "TopologyPane"),
     "console": PaneEntry("Console", "c", "console_pane", "ConsolePane"),
     "program": PaneEntry("Program", "p", "program_pane", "ProgramPane"),

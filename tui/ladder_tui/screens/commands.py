@@ -20,6 +20,7 @@ from ladder_tui.screens.jump_commands import JumpCommands
 from ladder_tui.screens.lane_commands import LaneCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
+from ladder_tui.screens.pair_commands import PairCommands
 from ladder_tui.screens.run_commands import RunCommands
 from ladder_tui.screens.sanitizer_commands import SanitizerCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
@@ -52,6 +53,7 @@ class Commands(
     MachineCommands,
     DeviceCommands,
     LaneCommands,
+    PairCommands,
     SanitizerCommands,
     JumpCommands,
     Screen[None],

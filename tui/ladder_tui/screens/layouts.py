@@ -150,10 +150,10 @@ DEVICE: dict[str, Part] = {
 
 
 HARDWARE: dict[str, Part] = {
-    "tiny": Slot(("topology",)),
-    "compact": Slot(("topology",)),
-    "normal": Slot(("topology",)),
-    "wide": Slot(("topology",)),
+    "tiny": Slot(("topology", "matrix")),
+    "compact": Slot(("topology", "matrix")),
+    "normal": _rows(Slot(("topology",)), Slot(("matrix",))),
+    "wide": _columns(Slot(("topology",)), Slot(("matrix",))),
 }
 """Layouts of the hardware rung by size class."""
 

@@ -1,0 +1,174 @@
+"""Sweeps over the pairs of the machine that the hardware rung shows, and what they mean."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from ladder_backends.errors import LadderError
+from ladder_backends.session.state import Change
+
+if TYPE_CHECKING:
+    from ladder_backends.model.p2p import Sweep
+    from ladder_backends.session.ladder import Ladder
+    from ladder_backends.session.p2p_sweep import PairSweep, Wish
+    from ladder_backends.session.pairs_state import PairsState
+
+_CALM = 0.1
+"""Seconds between looks at a sweep that goes on: faster than a person reads, slower than workers tell."""
+
+
+class PairDesk:
+    """What is done with pairs of GPUs.
+
+    Args:
+        ladder: Whose machine it is.
+    """
+
+    def __init__(self, ladder: Ladder) -> None:
+        self._ladder = ladder
+        self._sweep: PairSweep | None = None
+        self._folder: Any = None
+        self._later: asyncio.TimerHandle | None = None
+        self._changed: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> PairsState:
+        """What panes see."""
+        return self._ladder.state.pairs
+
+    async def start(self, depth: str = "quick", *, busy_too: bool = False) -> None:
+        """Sweep all pairs.
+
+        Raises:
+            BusyGpus: Some GPUs are in use; `busy_too` tests them all the same.
+            LadderError: It could not be started.
+        """
+        from ladder_backends.p2p.arms import Depth, expected_seconds
+        from ladder_backends.session.p2p_sweep import PairSweep
+
+        self._none_runs()
+        wish = await asyncio.to_thread(self._wish, Depth(depth), busy_too)
+        self._none_runs()
+        sweep = self._sweep = PairSweep(self._told)
+        machine = self._ladder.state.hardware.machine
+        count = len(machine.gpus) if machine is not None else 0
+        self.state.expected = expected_seconds(wish.depth, max(count, 1))
+        await self._while_at_work(sweep.sweep(wish))
+
+    async def again(self, source: int, target: int) -> None:
+        """Test one ordered pair again.
+
+        Raises:
+            LadderError: There was no sweep, or one is at work.
+        """
+        self._none_runs()
+        if self._sweep is None:
+            raise LadderError("no pair was tested yet", "", "start a sweep first")
+        self.state.expected = 5.0
+        await self._while_at_work(self._sweep.again(source, target))
+
+    async def cancel(self) -> bool:
+        """Stop; what is known stays. Returns whether anything was at work."""
+        if self._sweep is None or not self._sweep.running:
+            return False
+        await self._sweep.cancel()
+        return True
+
+    async def close(self) -> None:
+        """End its workers."""
+        await self.cancel()
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        self._leave_machine()
+
+    def document(self) -> dict[str, Any] | None:
+        """The last sweep as JSON, for a baseline or a report; None before there is one."""
+        from ladder_backends.p2p.report_json import sweep_json
+
+        sweep = self.state.sweep
+        return sweep_json(sweep, self.state.verdicts) if sweep is not None else None
+
+    def report(self) -> str:
+        """The last sweep as text for a ticket; empty before there is one."""
+        from ladder_backends.p2p.report_text import lines
+
+        sweep = self.state.sweep
+        return "\n".join(lines(sweep, self.state.verdicts)) if sweep is not None else ""
+
+    # ---------------------------------------------------------------------------------------------------------
+
+    def _none_runs(self) -> None:
+        if self.state.running:
+            raise LadderError("a sweep is at work", "", "wait for it, or cancel it")
+
+    def _wish(self, depth: Any, busy_too: bool) -> Wish:
+        import tempfile
+
+        from ladder_backends.p2p.worker_process import Patience
+        from ladder_backends.session.p2p_sweep import REAL, Wish
+
+        self._leave_machine()
+        simulate = self._ladder.state.hardware.simulate
+        if not simulate:
+            return Wish(REAL, depth=depth, busy_too=busy_too)
+        from ladder_backends.simulator.machine import load
+
+        machine = load(simulate)
+        self._folder = tempfile.TemporaryDirectory(prefix="ladder-simulated-")
+        layer = {"kind": "simulated", "machine": str(machine.path), "state": self._folder.name}
+        return Wish(layer, machine.title, depth, busy_too=busy_too, patience=Patience(machine.patience))
+
+    def _leave_machine(self) -> None:
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            with contextlib.suppress(OSError):
+                folder.cleanup()
+
+    async def _while_at_work(self, doing: Coroutine[Any, Any, Sweep]) -> None:
+        state = self.state
+        state.running, state.began, state.verdicts = True, time.monotonic(), ()
+        self._ladder.tell(Change.PAIRS)
+        try:
+            await doing
+        finally:
+            state.running = False
+            self._look()
+            self._judge()
+            self._ladder.tell(Change.PAIRS)
+
+    def _told(self) -> None:
+        if self._later is None:
+            self._later = asyncio.get_running_loop().call_later(_CALM, self._look)
+
+    def _look(self) -> None:
+        if self._later is not None:
+            self._later.cancel()
+            self._later = None
+        if self._sweep is not None:
+            self.state.sweep = self._sweep.state
+        self._ladder.tell(Change.PAIRS)
+
+    def _judge(self) -> None:
+        """What the sweep means, with what is known of the host and what changed since a baseline."""
+        from ladder_backends.p2p.host_facts import host_facts
+        from ladder_backends.p2p.report_text import grouped
+        from ladder_backends.p2p.verdict import verdicts
+
+        state, hardware = self.state, self._ladder.state.hardware
+        if state.sweep is None:
+            return
+        facts = host_facts(hardware.machine) if hardware.machine is not None else {}
+        changed: tuple[str, ...] = ()
+        state.broke, state.baseline = (), ""
+        if (kept := hardware.comparison) is not None and hardware.machine is not None:
+            from ladder_backends.hardware.baseline import compare
+
+            found = compare(kept.baseline, hardware.machine, self.document())
+            changed = grouped([one.text for one in found.changed])
+            state.broke, state.baseline = found.broke, kept.baseline.name
+        state.verdicts = verdicts(state.sweep, facts, changed)

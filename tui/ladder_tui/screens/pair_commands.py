@@ -1,0 +1,45 @@
+"""Sweeps over pairs of GPUs, and the question before GPUs are touched that somebody uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from ladder_tui.screens.choice import ChoiceScreen, Option
+
+if TYPE_CHECKING:
+    from ladder_tui.screens.workspace import Workspace
+
+
+class PairCommands(Screen[None]):
+    """Actions of the workspace that test pairs."""
+
+    def test_pairs(self, depth: str) -> None:
+        """Sweep every pair; where GPUs are in use, ask first."""
+        home = cast("Workspace", self)
+        home.ladder_app.work(self._test_pairs(depth))
+
+    async def _test_pairs(self, depth: str) -> None:
+        from ladder_backends.session.p2p_sweep import BusyGpus
+
+        home = cast("Workspace", self)
+        try:
+            await home.ladder.pairs.start(depth)
+        except BusyGpus as busy:
+            # Whoever uses them is slowed down, and has not been asked.
+            question = ChoiceScreen(
+                "GPUs are in use: test them all the same?",
+                (
+                    Option("n", "no", "", "nothing was touched"),
+                    Option("y", "yes", "yes", "what runs there gets slower meanwhile, and less memory"),
+                ),
+                home.palette,
+                why=busy.why,
+            )
+
+            def answered(answer: str | None) -> None:
+                if answer == "yes":
+                    home.ladder_app.work(home.ladder.pairs.start(depth, busy_too=True))
+
+            home.app.push_screen(question, answered)
