@@ -249,3 +249,10 @@ async def test_warps_of_another_block_leave_a_move_of_somebody_else_alone(stand:
         assert [warp.block for warp in await asking] == [(1, 0, 0)] * 2
         assert (await debugger.evaluate("threadIdx.x")).value == str(thread)
         assert (await debugger.evaluate("blockIdx.x")).value == "0"
+
+
+async def test_a_frame_that_a_lane_has_not_is_not_answered_by_another(stand: Make) -> None:
+    debugger = await opened(stand, "vector-add")
+    _, values = await asked(debugger, "i", "warp", 3)
+    assert {(value.text, value.error) for value in values} == {("", "No such frame in this lane")}
+    assert (await debugger.evaluate("i")).value == "1000"

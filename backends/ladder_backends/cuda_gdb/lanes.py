@@ -177,7 +177,7 @@ class CudaLanes(Lanes):
         back = self._standing.focus
         assert back is not None
         frame = self._engine.selected_frame
-        asked = [unit for place in places if (unit := layout.unit_at(place)) is not None]
+        asked = [(place, unit) for place in places if (unit := layout.unit_at(place)) is not None]
         rounds = (self._engine.print_limits(), self._engine.without_calls())
         ask = f"-data-evaluate-expression {mi_string(expression)}"
         loop = asyncio.get_running_loop()
@@ -193,12 +193,10 @@ class CudaLanes(Lanes):
         for before, _ in rounds:
             for text in before:
                 send(text)
-        pairs: list[tuple[asyncio.Future[ResultRecord], asyncio.Future[ResultRecord]]] = []
-        for unit in asked:
-            moved = send(switch_command(unit))
-            if level:
-                send(f"-stack-select-frame {level}")
-            pairs.append((moved, send(ask)))
+        answers: list[tuple[asyncio.Future[ResultRecord], ...]] = []
+        for _, unit in asked:
+            steps = [switch_command(unit), *([f"-stack-select-frame {level}"] if level else []), ask]
+            answers.append(tuple(send(text) for text in steps))
         send(switch_command(Focus.of(**{name: back.get(name) for name in _LEVELS})))
         if frame:
             send(f"-stack-select-frame {frame}")
@@ -214,8 +212,8 @@ class CudaLanes(Lanes):
             loop.call_later(AGAIN, self._hurry, burst, 0)
             raise
         timer.cancel()
-        values = [_value(place, unit, *pair) for place, unit, pair in zip(places, asked, pairs, strict=True)]
-        if all(isinstance(_error(answer), NotRecorded) for _, answer in pairs):
+        values = [_value(place, unit, each) for (place, unit), each in zip(asked, answers, strict=True)]
+        if all(isinstance(_error(each[-1]), NotRecorded) for each in answers):
             raise NotRecorded("not in this recording", clean_line(expression), "open it with the engine itself")
         return values
 
@@ -239,10 +237,10 @@ def _error(answer: asyncio.Future[ResultRecord]) -> BaseException | None:
     return answer.exception() if not answer.cancelled() else CommandFailed("", "cancelled")
 
 
-def _value(
-    place: int, unit: Focus, moved: asyncio.Future[ResultRecord], answer: asyncio.Future[ResultRecord]
-) -> UnitValue:
-    for one in (moved, answer):
+def _value(place: int, unit: Focus, answers: Sequence[asyncio.Future[ResultRecord]]) -> UnitValue:
+    """What came of the move to a lane, of that to a frame where there was one, and of the question."""
+    moved, *framed, answer = answers
+    for one in answers:
         error = _error(one)
         if isinstance(error, EngineDied):
             raise error
@@ -253,6 +251,8 @@ def _value(
     if reached is not None and not all(reached.get(name) == unit.get(name) for name in ("block", "thread")):
         # It went to the nearest lane that is held, and what follows is told of that one.
         return unit_value(place, "", "not held")
+    if framed and _error(framed[0]) is not None:
+        return unit_value(place, "", "No such frame in this lane")
     refused = _error(answer)
     if refused is not None:
         return unit_value(place, "", _words(refused))

@@ -34,7 +34,15 @@ MOST_IN_ALL = 2 * MOST
 TELL_EVERY = 0.5
 """Seconds between notifications while answers come in, unless there are half as many again as were told."""
 
-_EVERYWHERE = ("No symbol ", "A syntax error", "Invalid ", "No struct", "There is no member", "it would write")
+_EVERYWHERE = (
+    "No symbol ",
+    "No such frame",
+    "A syntax error",
+    "Invalid ",
+    "No struct",
+    "There is no member",
+    "it would write",
+)
 """Beginnings of errors that are those of the expression, wherever it is asked."""
 
 
