@@ -86,7 +86,7 @@ def run(arguments: Namespace) -> int:
 def add_live(parser: ArgumentParser) -> None:
     """Options of a live jump."""
     live = parser.add_argument_group("with --live")
-    live.add_argument("--report", metavar="LOG", help="a report of the sanitizer, or the folder of a kept run")
+    live.add_argument("--report", metavar="LOG", help="a report of the sanitizer")
     live.add_argument("--finding", metavar="N", type=int, help="its finding, counted from 0 as in findings --json")
     live.add_argument("--side", metavar="N", type=int, default=0, help="a hazard has lanes 0 and 1")
     live.add_argument(
