@@ -7,8 +7,8 @@ by its own `printf`: as the format of `{expression:%f}` says, else by `%V` where
 
 An engine tells of each hit with the whole breakpoint, at several times the cost of the message. So the function
 that writes it is the last part of the breakpoint's condition, and never true: no hit, no notice; hits are counted
-by messages. The `dprintf` itself writes only where that condition was replaced in the command line, or where hits have
-to be the engine's: to be passed over, or to end the breakpoint.
+by messages. The `dprintf` itself writes only where that condition was replaced in the command line, or where hits
+have to be the engine's: to be passed over, or to end the breakpoint.
 """
 
 from __future__ import annotations
