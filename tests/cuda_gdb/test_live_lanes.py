@@ -108,8 +108,8 @@ async def test_an_outer_frame_is_selected_in_each_lane_and_again_at_the_end(live
     await anext(live.debugger.lanes.values("i", layout, [0, 1], 1))
     asked = [command.split(" ")[0] for command in live.engine.sent if not command.startswith("-gdb-set")]
     assert asked == [
-        "-cuda-focus-switch", "-stack-select-frame", "-data-evaluate-expression",
-        "-cuda-focus-switch", "-stack-select-frame", "-data-evaluate-expression",
+        "-cuda-focus-switch", "-stack-select-frame", "-stack-info-frame", "-data-evaluate-expression",
+        "-cuda-focus-switch", "-stack-select-frame", "-stack-info-frame", "-data-evaluate-expression",
         "-cuda-focus-switch", "-stack-select-frame",
     ]  # fmt: skip
 

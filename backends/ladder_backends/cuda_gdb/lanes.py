@@ -195,7 +195,9 @@ class CudaLanes(Lanes):
                 send(text)
         answers: list[tuple[asyncio.Future[ResultRecord], ...]] = []
         for _, unit in asked:
-            steps = [switch_command(unit), *([f"-stack-select-frame {level}"] if level else []), ask]
+            # An engine may take a level that there is none of, and stand nowhere: it is asked where it stands.
+            into = [f"-stack-select-frame {level}", "-stack-info-frame"] if level else []
+            steps = [switch_command(unit), *into, ask]
             answers.append(tuple(send(text) for text in steps))
         send(switch_command(Focus.of(**{name: back.get(name) for name in _LEVELS})))
         if frame:
@@ -212,7 +214,7 @@ class CudaLanes(Lanes):
             loop.call_later(AGAIN, self._hurry, burst, 0)
             raise
         timer.cancel()
-        values = [_value(place, unit, each) for (place, unit), each in zip(asked, answers, strict=True)]
+        values = [_value(place, unit, each, level) for (place, unit), each in zip(asked, answers, strict=True)]
         if all(isinstance(_error(each[-1]), NotRecorded) for each in answers):
             raise NotRecorded("not in this recording", clean_line(expression), "open it with the engine itself")
         return values
@@ -237,7 +239,14 @@ def _error(answer: asyncio.Future[ResultRecord]) -> BaseException | None:
     return answer.exception() if not answer.cancelled() else CommandFailed("", "cancelled")
 
 
-def _value(place: int, unit: Focus, answers: Sequence[asyncio.Future[ResultRecord]]) -> UnitValue:
+def _in_frame(told: asyncio.Future[ResultRecord], level: int) -> bool:
+    if _error(told) is not None:
+        return False
+    row = told.result().results.get("frame")
+    return isinstance(row, dict) and row.get("level") == str(level)
+
+
+def _value(place: int, unit: Focus, answers: Sequence[asyncio.Future[ResultRecord]], level: int) -> UnitValue:
     """What came of the move to a lane, of that to a frame where there was one, and of the question."""
     moved, *framed, answer = answers
     for one in answers:
@@ -251,7 +260,7 @@ def _value(place: int, unit: Focus, answers: Sequence[asyncio.Future[ResultRecor
     if reached is not None and not all(reached.get(name) == unit.get(name) for name in ("block", "thread")):
         # It went to the nearest lane that is held, and what follows is told of that one.
         return unit_value(place, "", "not held")
-    if framed and _error(framed[0]) is not None:
+    if framed and not _in_frame(framed[-1], level):
         return unit_value(place, "", "No such frame in this lane")
     refused = _error(answer)
     if refused is not None:
