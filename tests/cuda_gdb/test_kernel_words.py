@@ -43,6 +43,7 @@ def test_every_exception_of_the_manual_has_a_meaning_and_a_remedy() -> None:
         ("_ZN6cudapy8__main__6kernelB2v1B", "k.py", "/usr/bin/python3", "Numba", "debug=True, opt=False"),
         ("_ZN2at6native13reduce_kernel", "", "/usr/bin/python3", "PyTorch itself", "usually writes none"),
         ("my_kernel", "", "/opt/venv/bin/python", "CuPy, NVRTC or Triton", '"-G"'),
+        ("scale", "129f7b636405fcdbcebc6c9792c5c40bc128bd49.cubin.cu", "", "NVRTC", '"-G"'),
         ("add", "default_program", "/usr/bin/python3", "NVRTC", '"-G"'),
         ("_Z3addPf", "/r/.cache/torch_extensions/py312/x/x.cu", "/usr/bin/python3", "nvcc for a PyTorch extension",
          'extra_cuda_cflags=["-G"]'),

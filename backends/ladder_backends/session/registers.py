@@ -22,6 +22,8 @@ TEXT_AFTER = 0.06
 """Seconds that the target stands before the text is read that registers point to."""
 
 _TEXT_GROUP = "general"
+_MOST_SEEN = 512
+"""Groups of frames and lanes whose values are remembered."""
 
 _Place: TypeAlias = tuple[object, ...]
 
@@ -140,6 +142,8 @@ class RegisterReading:
         else:
             seen.values = values
         self._seen[place] = seen
+        if len(self._seen) > _MOST_SEEN:
+            self._seen.pop(next(iter(self._seen)))
         return tuple(
             replace(one, changed=True) if seen.before.get(one.name, one.value) != one.value else one
             for one in registers
