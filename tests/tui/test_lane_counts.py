@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from typing import Any
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import Focus
-from ladder_backends.model.grid import Lane, LaneState, ThreadRun, Warp
+from ladder_backends.model.grid import Instruction, Lane, LaneState, ThreadRun, Warp
 from ladder_backends.session.grid_state import LinesOfLanes
-from ladder_backends.session.state import DebugState, Grid
+from ladder_backends.session.state import Change, DebugState, Grid
 from ladder_tui.panes.lane_counts import LaneCounts, lane_counts
 
 FOCUS = Focus.of(kernel=0, block=(3, 0, 0), thread=(40, 0, 0), device=0, sm=5, warp=9, lane=8)
@@ -55,3 +58,29 @@ def test_what_was_told_of_another_block_or_nothing_is_not_counted() -> None:
     assert lane_counts(debug) == LaneCounts()
     debug.focus = Focus.of(thread=1)
     assert lane_counts(debug).warp == {}
+
+
+async def test_keys_live_on_while_a_kernel_is_disassembled(gpu_dump: Any, show: Any) -> None:
+    session, done = gpu_dump.sessions["cuda-gdb"], asyncio.Event()
+    session.state.capabilities |= Capability.DISASSEMBLE
+    session.state.disassembly = ()
+
+    async def slowly(count: int) -> None:
+        await done.wait()
+        session.state.disassembly = (Instruction("0x7f587b7d2470", "NOP", "vadd", 880, size=16),)
+        session.tell(Change.DISASSEMBLY)
+
+    session.load_disassembly = slowly
+    gpu_dump.state.rung = "cuda-gdb"
+    async with show(gpu_dump, (80, 24)) as view:
+        await view.pilot.press("w", "d")
+        await view.pilot.pause()
+        assert "disassembling …" in view.text()
+        await view.pilot.press("exclamation_mark")
+        await view.pilot.pause()
+        assert "Messages" in view.text()
+        await view.pilot.press("escape")
+        done.set()
+        await view.settle()
+        assert "NOP" in view.text()
+        assert "disassembling" not in view.text()
