@@ -17,8 +17,10 @@ from ladder_backends.model.focus import Dim3, Focus
 from ladder_backends.model.grid import LaneState
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.recording import ReplayTransport, read_recording
+from ladder_backends.session.alternatives import host_frame
 from ladder_backends.session.jump import asked_by, jump
 from ladder_backends.session.jump_json import jump_exit_code, jump_json
+from ladder_backends.session.live_wish import wish_of
 from ladder_demos.catalogue import find_demo
 
 pytestmark = pytest.mark.cuda_gdb
@@ -262,3 +264,40 @@ async def test_a_recording_tells_what_it_lacks_from_what_the_dump_lacks(tmp_path
     assert unasked.reached is None
     assert unasked.reason == "kernel 0 block (3,0,0) is not in this recording"
     await debugger.close()
+
+
+FRAMES = (
+    CodeLocation("cuLaunchKernel", module="libcuda.so.1"),
+    CodeLocation("cudaError cudaLaunchKernel<char>(char const*)", "cuda_runtime.h", 216),
+    CodeLocation("vadd(float const*, float const*, float*, int)", "/src/vector_add_oob.cu", 8),
+    CodeLocation("main", "/src/vector_add_oob.cu", 19),
+    CodeLocation("__libc_start_main", module="libc.so.6"),
+)
+
+
+@pytest.mark.parametrize(
+    ("frames", "line"),
+    [
+        (FRAMES, "main:19"),
+        ((FRAMES[0], CodeLocation("cudaMalloc", "cuda_runtime.h", 879)), "cudaMalloc:879"),
+        (
+            (
+                *FRAMES[:2],
+                CodeLocation("launch", "driver.cpp", 8369, module="driver.so"),
+                CodeLocation("__call__", "/usr/lib/python3.12/site-packages/triton/backends/driver.py", 713),
+                CodeLocation("<module>", "/home/me/triton_oob.py", 17),
+            ),
+            "<module>:17",
+        ),
+        ((CodeLocation("cuMemFree"),), ""),
+    ],
+)
+def test_the_users_own_call_on_the_host(frames: tuple[CodeLocation, ...], line: str) -> None:
+    host = host_frame(finding(host_frames=frames))
+    assert (f"{host.function}:{host.line}" if host is not None else "") == line
+
+
+def test_an_assertion_is_looked_for_in_any_kernel() -> None:
+    found = finding(kernel="__assertfail", src_file="", line=None, sides=())
+    assert wish_of(found, asked_by(found)).kernel == ""
+    assert wish_of(finding(), asked_by(finding())).kernel.startswith("vadd(")

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ladder_backends.images.names import base_name
+from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.finding import CodeLocation, Finding
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
 from ladder_backends.model.frame import file_name
@@ -70,16 +70,30 @@ class Alternative:
 
 
 def alternatives_of_finding(finding: Finding) -> tuple[Alternative, ...]:
-    """Source lines of a finding: its own, then the innermost host frame that has one."""
+    """Source lines of a finding: its own, then the innermost frame of the host that is the user's."""
     found = []
     if finding.src_file and finding.line is not None:
         found.append(
             _source(f"source line {file_name(finding.src_file)}:{finding.line}", finding.src_file, finding.line)
         )
-    host = next((frame for frame in finding.host_frames if frame.file and frame.line is not None), None)
+    host = host_frame(finding)
     if host is not None:
         found.append(_source(f"host call {_where(host)}", host.file, host.line))
     return tuple(found)
+
+
+def host_frame(finding: Finding) -> CodeLocation | None:
+    """The user's own call on the host that a finding came of; where none is known, the first with a line."""
+    from ladder_backends.sanitizer.user_frame import user_frame
+
+    # The kernel's own name stands there too: of the function that launches it.
+    stubs = {frame.function for frame in finding.host_frames if same_kernel(frame.function, finding.kernel)}
+    users = user_frame(
+        [frame for frame in finding.host_frames if not frame.function or frame.function not in stubs]
+    )
+    if users is not None and users.file and users.line is not None:
+        return users
+    return next((frame for frame in finding.host_frames if frame.file and frame.line is not None), None)
 
 
 def outside_grid(kernel: Kernel, block: Dim3, thread: Dim3 | None) -> str:

@@ -9,7 +9,7 @@ from ladder_backends.model.finding import Finding, FindingKind
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.frame import file_name
 from ladder_backends.rungs import device_rung, host_rung
-from ladder_backends.session.alternatives import Act, Alternative, alternatives_of_finding
+from ladder_backends.session.alternatives import Act, Alternative, alternatives_of_finding, host_frame
 from ladder_backends.session.jump import asked_by
 from ladder_backends.session.live_wish import LiveWish, wish_of
 from ladder_backends.session.state import Run
@@ -40,7 +40,10 @@ class Goal:
         """`block (3,0,0) thread (232,0,0) at vector_add_oob.cu:10`, or the finding's line."""
         if self.wish.asked:
             return self.wish.words
-        return file_name(self.wish.location) if self.wish.location else "no place is told"
+        if self.wish.location:
+            return file_name(self.wish.location)
+        host = host_frame(self.finding) if self.finding is not None else None
+        return f"{file_name(host.file)}:{host.line} on the host" if host is not None else "no place is told"
 
 
 def goal_of_finding(finding: Finding, side: int = 0) -> Goal:
@@ -96,7 +99,7 @@ def ways(ladder: Ladder, goal: Goal) -> tuple[Alternative, ...]:
                 )
             )
         found += alternatives_of_finding(finding)
-        host = next((frame for frame in finding.host_frames if frame.file and frame.line is not None), None)
+        host = host_frame(finding)
         if host is not None and live.target is not None and not host.file.endswith(".py"):
             line = f"{file_name(host.file)}:{host.line}"
             rung = devices if not why_not else host_rung().name

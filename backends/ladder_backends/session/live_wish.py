@@ -91,7 +91,9 @@ def wish_of(finding: Finding, asked: Focus, side: int = 0) -> LiveWish:
     file, line = finding.src_file, finding.line
     if place is not None and place.file and place.line is not None:
         file, line = place.file, place.line
-    return LiveWish(asked, finding.kernel, f"{file}:{line}" if file and line is not None else "")
+    # A function of the device's own library is told in the kernel's place where an assertion failed.
+    kernel = "" if finding.kernel.startswith("__") else finding.kernel
+    return LiveWish(asked, kernel, f"{file}:{line}" if file and line is not None else "")
 
 
 def changed_since(program: Path, reports: Iterable[Path]) -> str:
