@@ -229,7 +229,26 @@ def json_text(machine: Machine, results: Mapping[str, Any] | None = None) -> str
         "saved_at": int(time.time()),
         "title": machine.title,
     }
-    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    return "{\n" + ",\n".join(f" {_encode(key)}: {_section(document[key])}" for key in sorted(document)) + "\n}\n"
+
+
+def _section(value: Any) -> str:
+    """A table with an entry a line; lists of tables inside it, as of pairs, with a table a line."""
+    if not isinstance(value, Mapping):
+        return _encode(value)
+    lines = []
+    for key in sorted(value):
+        inner = value[key]
+        if isinstance(inner, (list, tuple)) and inner and all(isinstance(one, Mapping) for one in inner):
+            rows = ",\n".join(f"   {_encode(one)}" for one in inner)
+            lines.append(f"  {_encode(key)}: [\n{rows}\n  ]")
+        else:
+            lines.append(f"  {_encode(key)}: {_encode(inner)}")
+    return "{\n" + ",\n".join(lines) + "\n }" if lines else "{}"
+
+
+def _encode(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False)
 
 
 # Comparing -----------------------------------------------------------------------------------------------------

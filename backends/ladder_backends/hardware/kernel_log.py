@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ladder_backends.hardware.reader import Reader
-from ladder_backends.model.fact import Fact
+from ladder_backends.model.fact import Concern, Fact
 from ladder_backends.text import clean_line
 
 SOURCE = "/dev/kmsg"
@@ -22,6 +22,9 @@ XIDS = {
     94: "contained ECC", 95: "uncontained ECC", 119: "GSP timeout", 120: "GSP error", 154: "recovery action",
 }  # fmt: skip
 """Meanings of Xids, by NVIDIA's catalogue."""
+
+OF_PROGRAMS = frozenset((13, 31, 43, 45))
+"""Xids that a program's own error brings about; they do not speak against the machine."""
 
 _KINDS = (
     ("log.xid", "Xid", XID, "the driver reported errors of GPUs"),
@@ -78,7 +81,10 @@ def log_facts(reader: Reader, supplied: str | None = None, source: str = "") -> 
         found = [clean_line(line.strip())[:300] for line in lines if pattern.search(line)]
         shown = _xids(found) if name == "log.xid" and found else f"{len(found):,}" if found else "none since boot"
         fact = Fact(name, label, len(found), shown, source, live=True)
-        yield fact.wrong(says) if found else fact
+        if found:
+            concern = Concern.WRONG if _is_wrong(name, found) else Concern.NOTE
+            fact = fact.noted(says, concern)
+        yield fact
         if found:
             last = tuple(found[-KEPT:])
             yield Fact(f"{name}.lines", f"{label}, last", last, "  ".join(last), source, live=True)
@@ -86,6 +92,16 @@ def log_facts(reader: Reader, supplied: str | None = None, source: str = "") -> 
         said = [match[1].strip() for line in lines if (match := pattern.search(line))]
         if said:
             yield Fact(name, label, clean_line(said[-1])[:200], source=source)
+
+
+def _is_wrong(name: str, lines: list[str]) -> bool:
+    """Whether what was found is a fault of the machine, and not of a program, nor a corrected one."""
+    if name == "log.xid":
+        codes = {int(found[2]) for line in lines if (found := XID.search(line))}
+        return bool(codes - OF_PROGRAMS)
+    if name == "log.aer":
+        return any("Uncorrect" in line or "Fatal" in line or "uncorrect" in line for line in lines)
+    return name == "log.iommu_faults"
 
 
 def _xids(lines: list[str]) -> str:

@@ -84,9 +84,14 @@ def tree(machine: SimulatedMachine) -> dict[str, Device]:
     return devices
 
 
+def _parts(bus: str) -> tuple[str, str, str]:
+    domain, number, rest = bus.split(":")
+    return domain, number, rest
+
+
 def _own_port(bus: str) -> str:
     """A root port for a GPU that names none: on the bus below the GPU's."""
-    domain, number, _ = bus.split(":")
+    domain, number, _ = _parts(bus)
     return f"{domain}:{max(0, int(number, 16) - 1):02x}:01.1"
 
 
@@ -112,8 +117,11 @@ def _device(
     gpu: int | None,
 ) -> Device:
     top = above[-1] if above else bus
-    domain, number, _ = top.split(":")
+    domain, number, _ = _parts(top)
     root = table.get("root") or ports.get(top, {}).get("root") or f"pci{domain}:{number}"
+    if not above and gpu is not None and not table.get("root"):
+        # In a guest, functions that are passed through lie on the one bus that it is shown.
+        root = f"pci{domain}:00"
     generation, lanes = int(link.get("generation", 5)), int(link.get("lanes", 16))
     return Device(
         bus,
