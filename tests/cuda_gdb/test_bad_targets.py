@@ -66,9 +66,10 @@ async def test_a_second_dump_is_refused_and_the_first_lives(stand: Make) -> None
     await one.debugger.open(dump_target("vector-add"))
     with pytest.raises(TargetInvalid, match="one cuda-gdb opens one dump"):
         await one.debugger.open(dump_target("hang"))
-    for typed in ("target cudacore /x.nvcudmp", "  tar cudacore y"):
+    for typed in ("target cudacore /x.nvcudmp", "  tar cudacore y", 'interpreter-exec console "target cudacore z"'):
         with pytest.raises(CommandFailed, match="one dump"):
             await one.debugger.console(typed)
+    await one.debugger.console("help target cudacore")
     assert (await one.debugger.evaluate("n")).value == "1000"
 
 

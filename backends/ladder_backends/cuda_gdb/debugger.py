@@ -15,7 +15,7 @@ from ladder_backends.cuda_gdb.code import CudaCode
 from ladder_backends.cuda_gdb.device_settings import CudaDeviceStops
 from ladder_backends.cuda_gdb.dump_opening import DumpOpening
 from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
-from ladder_backends.cuda_gdb.failures import ConsoleEar, Failure, failure_in
+from ladder_backends.cuda_gdb.failures import ConsoleEar, Failure, failure_in, says_nothing
 from ladder_backends.cuda_gdb.fault_origin import FaultOrigins
 from ladder_backends.cuda_gdb.focus import FOCUS_SCHEMA, is_lane
 from ladder_backends.cuda_gdb.grid import GridQuestions
@@ -32,7 +32,7 @@ from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tool
 from ladder_backends.cuda_gdb.stack import LaunchStack
 from ladder_backends.cuda_gdb.standing import Standing
 from ladder_backends.cuda_gdb.stops import StopWords
-from ladder_backends.cuda_gdb.threads import CudaThreads
+from ladder_backends.cuda_gdb.threads import THREAD_LIBRARIES, CudaThreads
 from ladder_backends.cuda_gdb.values import CudaValues
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.probe import Probe
@@ -57,7 +57,7 @@ from ladder_backends.model.events import (
 )
 from ladder_backends.model.focus import Dim3, Focus, FocusLevel
 from ladder_backends.model.frame import Frame, FrameWindow
-from ladder_backends.model.grid import BlockRange, Instruction, Kernel, ThreadRun, Warp
+from ladder_backends.model.grid import NO_KERNEL, BlockRange, Instruction, Kernel, ThreadRun, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.rungs import host_rung
@@ -66,18 +66,8 @@ from ladder_backends.text import clean_line
 INTERRUPT_PATIENCE = 8.0
 """Seconds that a GPU may take to be suspended before the engine itself is interrupted."""
 
-_NOISE = (
-    "CUDA ELF Image contains unknown ABI version",
-    "No exception was found on any device",
-    "auto-loading has been declined",
-)
-_THREAD_LIBRARIES = (
-    "/lib/*/libthread_db*",
-    "/usr/lib/*/libthread_db*",
-    "/lib64/libthread_db*",
-    "/usr/lib64/libthread_db*",
-)
-_SECOND_DUMP = re.compile(r"\s*tar\w*\s+cudac\w*", re.IGNORECASE)
+# At the beginning, or handed to another command in quotes.
+_SECOND_DUMP = re.compile(r"(?:^|[\"'])\s*tar\w*\s+cudac\w*", re.IGNORECASE)
 _OUTERMOST = "not meaningful in the outermost frame"
 
 _QUESTIONS = Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS
@@ -99,10 +89,10 @@ class CudaGdbDebugger(GdbDebugger):
     focus_schema: ClassVar[tuple[FocusLevel, ...]] = FOCUS_SCHEMA
     settings: ClassVar[tuple[str, ...]] = (
         *GdbDebugger.settings,
-        *(f'-interpreter-exec console "add-auto-load-safe-path {each}"' for each in _THREAD_LIBRARIES),
+        *(f'-interpreter-exec console "add-auto-load-safe-path {each}"' for each in THREAD_LIBRARIES),
     )
 
-    _opened = False
+    _opened = _without_lanes = False
     _opening: DumpOpening | None = None
     _big_attach: CudaAttaching | None = None
 
@@ -235,7 +225,7 @@ class CudaGdbDebugger(GdbDebugger):
 
     def emit(self, event: Event) -> None:
         """Hand an event on, unless it is a warning that says nothing, or a stop that was only on the way."""
-        if isinstance(event, EngineNotice) and any(words in event.text for words in _NOISE):
+        if isinstance(event, EngineNotice) and says_nothing(event.text):
             return
         if isinstance(event, FocusChanged) and event.frame is not None and self.standing.on_device:
             # Which of two things was typed, `frame 1` or `thread 1`, tells the focus alone, which is asked next.
@@ -330,14 +320,17 @@ class CudaGdbDebugger(GdbDebugger):
         self._show_facets()
         story = await opening.open(target)
         self.lane.dump, self.lane.program = opening.dump, str(target.executable or "")
-        _, _, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
+        focus, kernels, window = await asyncio.gather(self.focus(), self.kernels(), self.frames(0, 1))
         self.capabilities = _QUESTIONS
+        if focus is None and not kernels:
+            # What the engine answers then is of no lane, and looks like a frame without symbols.
+            self._without_lanes, window = True, FrameWindow()
+            self._show_facets()
         if self.provenance is Provenance.RECORDING or len(sass_tools()) == len(TOOLS):
             self.capabilities |= Capability.DISASSEMBLE
         for note in opening.notes:
             self.emit(EngineNotice(note, "information"))
         frame = window.frames[0] if window.frames else None
-        focus = self.standing.focus
         super().emit(TargetStopped("dump", story.description, frame, focus, time.monotonic(), story.fault))
 
     # -- running
@@ -366,7 +359,7 @@ class CudaGdbDebugger(GdbDebugger):
 
     async def console(self, text: str) -> None:
         """Type a line, unless it would open a second dump, which ends the engine."""
-        if self._opening is not None and _SECOND_DUMP.match(text):
+        if self._opening is not None and _SECOND_DUMP.search(text):
             raise CommandFailed(
                 text.strip(), "one cuda-gdb opens one dump, a second one ends it; open another session"
             )
@@ -390,7 +383,7 @@ class CudaGdbDebugger(GdbDebugger):
         """Put those facets on the debugger that answer where it stands."""
         lane = self.standing.on_device or not self.standing.live
         for name, facet in (self._on_device if lane else self._on_host).items():
-            setattr(self, name, facet)
+            setattr(self, name, None if self._without_lanes else facet)
 
     async def _ask_focus(self) -> Focus | None:
         focus = await self.standing.ask()
@@ -450,6 +443,8 @@ class CudaGdbDebugger(GdbDebugger):
 
     async def frames(self, start: int, count: int) -> FrameWindow:
         """The lane's stack and, below it, that of the host thread which launched the kernel; or a thread's."""
+        if self._without_lanes:
+            return FrameWindow((), start)
         if self.standing.live and not self.standing.on_device:
             return await super().frames(start, count)
         return await self.launch_stack.frames(start, count)
@@ -472,6 +467,8 @@ class CudaGdbDebugger(GdbDebugger):
 
     async def variables(self, frame_level: int, limit: int) -> VariableWindow:
         """Arguments and locals, with a note where the kernel was built without them."""
+        if self._without_lanes:
+            return VariableWindow(frame_level=frame_level, note=NO_KERNEL)
         if self._in_lane(frame_level):
             window = await super().variables(frame_level, limit)
             return await self.lane.variables(window, self.standing.focus, self.questions.frames)

@@ -15,6 +15,7 @@ from ladder_backends.gdb.event_reader import EventReader
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.images import GpuDump, read_gpu_dump
+from ladder_backends.model.grid import NO_KERNEL, NO_KERNEL_REMEDY
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.paths import current_folder
 from ladder_backends.text import clean_line
@@ -68,8 +69,12 @@ class DumpOpening:
             await self._engine.start()
         story = await self._open(target, checked)
         self.dump = checked.dump if checked else await asyncio.to_thread(_dump_beside_recording, target.dump)
-        meaning = explained(story.description) if story.fault else ""
-        self.notes = (*(checked.notes if checked else ()), *((meaning,) if meaning else ()))
+        notes = [
+            *(checked.notes if checked else ()),
+            explained(story.description) if story.fault else "",
+            f"{NO_KERNEL} — {NO_KERNEL_REMEDY}" if self.dump is not None and not self.dump.kernels else "",
+        ]
+        self.notes = tuple(note for note in notes if note)
         return story
 
     async def _check_and_start(self, target: GpuDumpTarget) -> CheckedDump:

@@ -22,6 +22,19 @@ class Failure:
     fatal: bool = True
 
 
+_NOISE = (
+    "CUDA ELF Image contains unknown ABI version",
+    "No exception was found on any device",
+    "No focus could be set on any device",
+    "auto-loading has been declined",
+)
+
+
+def says_nothing(warning: str) -> bool:
+    """Whether a warning is of what is so on every machine, or is seen without it."""
+    return any(words in warning for words in _NOISE)
+
+
 _AS_GDB = "the gdb rung shows its host side"
 _KNOWN: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern), what, remedy)

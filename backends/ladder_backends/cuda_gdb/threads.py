@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from ladder_backends.model.thread import Thread
 
 
+THREAD_LIBRARIES = (
+    "/lib/*/libthread_db*",
+    "/usr/lib/*/libthread_db*",
+    "/lib64/libthread_db*",
+    "/usr/lib64/libthread_db*",
+)
+"""Where the library lies that gdb knows a process's threads by, as its auto-load patterns."""
+
+
 class LaneEngine(Engine, Protocol):
     """Who is asked."""
 

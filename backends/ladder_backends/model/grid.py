@@ -9,6 +9,15 @@ from ladder_backends.model.focus import Dim3
 from ladder_backends.model.frame import Place
 from ladder_backends.model.provenance import Provenance
 
+NO_KERNEL = "the dump holds no kernel"
+"""Why there is no lane in a dump without grids."""
+
+NO_KERNEL_REMEDY = (
+    "the sanitizer's dump of an assertion holds none; without the sanitizer, CUDA_ENABLE_COREDUMP_ON_EXCEPTION=1"
+    " has the driver write one that does"
+)
+"""How to get one that holds it."""
+
 LANES = 32
 """Lanes of a warp on every CUDA device."""
 

@@ -13,7 +13,7 @@ from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.finding import Finding
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
-from ladder_backends.model.grid import Kernel, Warp
+from ladder_backends.model.grid import NO_KERNEL, Kernel, Warp
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.session.alternatives import (
@@ -138,7 +138,7 @@ async def jump(debugger: Debugger, asked: Focus, *, finding: Finding | None = No
 def _candidates(kernels: Sequence[Kernel], asked: Focus, finding: Finding | None) -> tuple[Sequence[Kernel], str]:
     """Kernels to look in, best first, or why there is none."""
     if not kernels:
-        return (), "the dump holds no kernel"
+        return (), NO_KERNEL
     if "kernel" in asked:
         named = [kernel for kernel in kernels if kernel.number == asked.index("kernel")]
         return named, "" if named else f"the dump holds no kernel {asked['kernel']}"

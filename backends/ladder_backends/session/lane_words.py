@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ladder_backends.debugger.contract import Capability
 from ladder_backends.model.focus import format_coordinate
-from ladder_backends.model.grid import linear, volume
+from ladder_backends.model.grid import NO_KERNEL, linear, volume
+from ladder_backends.session.state import Run
 
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
@@ -56,6 +58,13 @@ def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
         short,
     )
     return next((words for words in choices if len(words) <= room), "")
+
+
+def in_no_lane(debug: DebugState) -> str:
+    """Why a GPU core dump shows no lane, a clause; empty where it does, and of anything else."""
+    if debug.run is not Run.DUMP or debug.focus is not None or debug.frames.frames:
+        return ""
+    return NO_KERNEL if debug.capabilities & Capability.DEVICE_FOCUS else ""
 
 
 def lane_of(focus: Focus | None) -> tuple[object, ...]:

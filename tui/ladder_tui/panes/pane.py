@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ladder_backends.rungs import rung_named
+from ladder_backends.session.lane_words import in_no_lane
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_backends.text import clean_line
 from ladder_tui.actions import key_of, runs_no_more
@@ -106,6 +107,8 @@ class Pane(LineView):
             return "no lane yet; Enter on a finding goes into its lane" if lanes else "nothing is open on this rung"
         if run is Run.EXITED and debug is not None:
             return runs_no_more(debug)
+        if run is Run.DUMP and debug is not None:
+            return in_no_lane(debug)
         return {
             Run.STARTING: "the target is starting",
             Run.RUNNING: "the target runs",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.frame import Frame, Place, file_name
 from ladder_backends.paths import typed_path
+from ladder_backends.session.lane_words import in_no_lane
 from ladder_backends.session.own_frames import own_frame
 from ladder_backends.session.sources import SourceFile, SourceFinder
 from ladder_backends.session.state import DebugState, LadderState, Run
@@ -40,11 +41,15 @@ def why_no_source(state: LadderState, debug: DebugState | None, source: SourceFi
         return "The target is starting."
     if debug.run is Run.RUNNING:
         return f"The target runs; {key_of('run.interrupt')} stops it."
+    if nowhere := in_no_lane(debug):
+        return f"No source: {nowhere}."
     if debug.run in (Run.STOPPED, Run.DUMP):
         code = f"{key_of('pane.go')} {PANES['disassembly'].letter}"
         if nearest := _where_python_stands(debug) or _where_own_code_stands(debug):
             return f"No line information here.{nearest}"
         return f"No line information here. Stack shows where it stands; Disassembly ({code}) shows the code."
+    if debug.run is Run.DEAD:
+        return f"The engine is gone; {key_of('run.continue')} starts it again."
     return ""
 
 
