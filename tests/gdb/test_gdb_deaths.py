@@ -119,3 +119,15 @@ async def test_a_busy_engine_is_interrupted_by_the_same_key(watched, compiled) -
         await asyncio.wait([busy], timeout=0.3)
     assert busy.exception() is not None
     assert (await watched.debugger.evaluate("1 + 1")).value == "2"
+
+
+async def test_a_gdb_that_dies_of_what_was_typed_works_on_nothing(gdb) -> None:
+    mortal = Mortal()
+    ended = asyncio.Event()
+    mortal.debugger.listen(lambda event: ended.set() if isinstance(event, EngineExited) else None)
+    await mortal.debugger.start()
+    await mortal.debugger.console("python import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    await ended.wait()
+    assert not mortal.debugger.console_works
+    assert [text for text, _ in mortal.debugger.pending()] == []
+    await mortal.debugger.close()

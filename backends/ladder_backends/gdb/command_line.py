@@ -6,6 +6,7 @@ import codecs
 import re
 from collections import deque
 
+from ladder_backends.mi.ending import says_why
 from ladder_backends.text import clean
 
 _PROMPT = re.compile(r"(?:^|\n)(?:\([\w.-]+\) | *>+)\Z")
@@ -88,5 +89,6 @@ class CommandLine:
 
     def last_words(self) -> str:
         """The last lines that say something, for the message about an engine that ended."""
-        lines = [line for line in (*self._last_lines, self._partial) if line.strip() and not _PROMPT.match(line)]
+        said = (*self._last_lines, self._partial)
+        lines = [line for line in said if not _PROMPT.match(line) and says_why(line)]
         return "\n".join(lines[-3:])

@@ -83,8 +83,13 @@ class Console:
                     await asyncio.wait([self._following])
 
     def release(self) -> None:
-        """Nobody waits for a prompt any longer: the target runs, or the engine has ended."""
+        """Nobody waits for a prompt any longer: the target runs."""
         self._idle.set()
+
+    def ended(self) -> None:
+        """The engine is gone, and what was typed with it."""
+        self.expects_prompt = False
+        self.release()
 
     def close(self) -> None:
         """Follow nothing any longer."""

@@ -293,7 +293,7 @@ class GdbDialect(Debugger):
 
     def _ended(self, status: int | None, expected: bool) -> None:
         self.events.running = False
-        self._console.release()
+        self._console.ended()
         self.emit(EngineExited(status, expected, self._console.line.last_words()))
 
     def _stream(self, channel: Channel, chunk: bytes) -> None:

@@ -9,6 +9,8 @@ from ladder_backends.text import decode
 
 _KEPT_BYTES = 2048
 _LINES = 4
+# What gdb says of every death of its own, for those who make it.
+_FOR_ITS_MAKERS = re.compile(r"This is a bug, please report it|For instructions, see|gnu\.org/software/gdb/bugs")
 _PROMPT = re.compile(r"\((?:cuda-)?gdb\)")
 
 
@@ -25,7 +27,12 @@ class LastWords:
     def __str__(self) -> str:
         """The last lines that say something, clean, in one line."""
         lines = [line.strip() for line in decode(self._raw.replace(b"\r", b"")).splitlines()]
-        return " · ".join([line for line in lines if line and not _PROMPT.fullmatch(line)][-_LINES:])
+        return " · ".join([line for line in lines if not _PROMPT.fullmatch(line) and says_why(line)][-_LINES:])
+
+
+def says_why(line: str) -> bool:
+    """Whether a line of an engine that ended may tell why, rather than where to report it."""
+    return bool(line.strip()) and not _FOR_ITS_MAKERS.search(line)
 
 
 def manner(status: int | None) -> str:
