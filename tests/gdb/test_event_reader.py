@@ -319,3 +319,27 @@ def test_a_thread_that_ends_before_its_run_is_accepted_leaves_the_next_one_stand
     assert reader.thread == 2
     assert reader.table.standing(2) is not None
     assert not reader.running
+
+
+def test_the_end_of_a_run_is_that_of_its_program_in_whichever_order_two_ends_are_told() -> None:
+    for first, second in ((1, 2), (2, 1)):
+        reader = Reader()
+        reader.lines(
+            '=thread-group-started,id="i1",pid="10"',
+            '=thread-created,id="1",group-id="i1"',
+            '=thread-group-started,id="i2",pid="20"',
+            '=thread-created,id="2",group-id="i2"',
+            '*running,thread-id="all"',
+        )
+        for number in (first, second):
+            code = '"0"' if number == 1 else '"050"'
+            word = "exited-normally" if number == 1 else f'exited",exit-code={code[:-1]}'
+            reader.lines(
+                f'=thread-exited,id="{number}",group-id="i{number}"',
+                f'=thread-group-exited,id="i{number}",exit-code={code}',
+                f'*stopped,reason="{word}"',
+            )
+        ends = [event for event in reader.told if isinstance(event, TargetExited)]
+        assert {event.code for event in ends} == {0}, first
+        said = [event.text for event in reader.told if isinstance(event, EngineNotice)]
+        assert (said[-1] == "process 20 exited with code 40") is (second == 2)

@@ -269,11 +269,16 @@ class EventReader:
         code = exit_code_of(results)
         if results.get("reason") == "exited-normally":
             code = 0
+        if self.processes.own_end is not None:
+            self._emit(EngineNotice(self.processes.gone_words(exit_words(results)), "information"))
+            code, signal = self.processes.own_end
         self._emit(TargetExited(code, signal))
 
     def _one_of_many_ended(self, results: Mapping[str, Value], at: float) -> None:
         """One process of several has ended: the others stand, and a thread of theirs is the focused one now."""
         words = self.processes.gone_words(exit_words(results))
+        code = 0 if results.get("reason") == "exited-normally" else exit_code_of(results)
+        self.processes.outlived(code, text_of(results.get("signal-name")))
         self.thread = self.table.successor()
         focus = self._focus_of({"thread-id": str(self.thread)}) if self.thread is not None else None
         self._emit(TargetStopped("process-ended", words, None, focus, at))
@@ -300,8 +305,8 @@ class EventReader:
         self.running = False
         self.alive = False
         self.thread = None
-        if "exit-code" in results and self.breakpoints.logs:
-            # What log points wrote last is told between the two records.
+        if "exit-code" in results and (self.breakpoints.logs or self.processes.own_end is not None):
+            # What log points wrote last is told between the two records; and this end may not be the program's.
             return
         self._emit(TargetExited(exit_code_of(results), words=self.processes.take_ending()))
 

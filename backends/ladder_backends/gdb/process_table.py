@@ -14,14 +14,18 @@ class ProcessTable:
     Attributes:
         strayed: The engine holds, or held, more than the program it was told to start: a fork's child.
         ending: What the next end is, where it was asked for: `killed`, `detached`.
+        own_end: Exit code and signal of the program itself, where others outlive it. An engine tells of ends that
+            come at one time in any order.
     """
 
     def __init__(self) -> None:
         self._pids: dict[str, int | None] = {}
         self._last: int | None = None
+        self._last_name = ""
         self._some_ended = False
         self.strayed = False
         self.ending = ""
+        self.own_end: tuple[int | None, str] | None = None
 
     def __bool__(self) -> bool:
         return bool(self._pids)
@@ -34,15 +38,22 @@ class ProcessTable:
     def start(self, name: str, pid: int | None) -> bool:
         """A process has come; returns whether others are held already."""
         others = bool(self._pids.keys() - {name})
+        if name == FIRST:
+            self.own_end = None
         self._pids[name] = pid
         self.strayed = self.strayed or name != FIRST
         return others
 
     def end(self, name: str) -> int | None:
         """A process has gone; returns its id."""
-        self._last = self._pids.pop(name, None)
+        self._last, self._last_name = self._pids.pop(name, None), name
         self._some_ended = True
         return self._last
+
+    def outlived(self, code: int | None, signal: str) -> None:
+        """One of several has ended."""
+        if self._last_name == FIRST:
+            self.own_end = code, signal
 
     def one_ended(self) -> bool:
         """Whether the end that is told now is that of one process, while others are held."""
