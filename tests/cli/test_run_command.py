@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 import shutil
 import signal
@@ -270,3 +271,37 @@ def test_a_rung_without_a_debugger_is_refused_in_one_line(ladder_tui, compiled) 
     assert answer.err.count("\n") == 1
     assert "--rung sanitizer is no debugger" in answer.err
     assert "cuda-gdb" in answer.err
+
+
+@pytest.mark.parametrize(
+    "last_line",
+    ['exec "{manager}" exec "$program" "$@"', "exec {manager} exec echo $@ # plugin: tools 1.0"],
+    ids=["pyenv", "asdf"],
+)
+def test_the_program_behind_a_shim_is_the_one_that_runs(ladder_tui, gdb, tmp_path: Path, last_line: str) -> None:
+    """A version manager's script stands before the program on PATH."""
+    manager, shims = tmp_path / "libexec" / "pyenv", tmp_path / "shims"
+    for folder in (manager.parent, shims):
+        folder.mkdir()
+    manager.write_text('#!/bin/sh\n[ "$1 $2" = "which echo" ] && echo /bin/echo\n')
+    shim = shims / "echo"
+    shim.write_text(f'#!/usr/bin/env bash\nprogram="${{0##*/}}"\n{last_line.format(manager=manager)}\n')
+    for file in (manager, shim):
+        file.chmod(0o755)
+    path = {"PATH": f"{shims}:{os.environ['PATH']}"}
+    answer = ladder_tui("run", "echo", "hello", environment=path)
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("hello\n")
+    assert ladder_tui("run", shim, "hello").code == 0
+    manager.write_text("#!/bin/sh\nexit 1\n")
+    answer = ladder_tui("run", "echo", environment=path)
+    assert answer.code == 2
+    assert "it is a script" in answer.complaint
+
+
+def test_a_scripts_own_interpreter_is_named(ladder_tui, tmp_path: Path) -> None:
+    script = tmp_path / "tool"
+    for first, named in (("#!/usr/bin/env -S perl -w", "perl"), ("#!/usr/bin/awk -f", "/usr/bin/awk")):
+        script.write_text(f"{first}\n")
+        script.chmod(0o755)
+        assert f"ladder-tui {named} {script}" in ladder_tui(script).complaint

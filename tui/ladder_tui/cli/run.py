@@ -128,17 +128,31 @@ def refuse_program(program: Path) -> None:
         )
         raise TargetInvalid(f"cannot run {name}", "it is a source file", remedy)
     if one.kind is FileKind.SCRIPT:
-        remedy = f"name its interpreter: ladder-tui bash {name}"
+        remedy = f"name its interpreter: ladder-tui {_interpreter(program)} {name}"
         raise TargetInvalid(f"cannot run {name}", "it is a script, and a debugger starts programs", remedy)
     if one.kind is not FileKind.EXECUTABLE:
         raise TargetInvalid(f"cannot run {name}", f"it is {one.kind.phrase}", f"ladder-tui open {name}")
 
 
 def find_program(program: str) -> Path:
-    """A bare name is looked up on PATH unless a file of that name is here, as gdb does."""
+    """A bare name is looked up on PATH unless a file of that name is here, as gdb does; shims lead on."""
     import shutil
+
+    from ladder_tui.cli.shims import behind_shim
 
     path = Path(program)
     if "/" not in program and not path.exists() and (found := shutil.which(program)):
-        return Path(found)
-    return path.absolute()
+        path = Path(found)
+    return behind_shim(path.absolute())
+
+
+def _interpreter(script: Path) -> str:
+    """The program that a script names in its first line; `bash` where that cannot be read."""
+    try:
+        with script.open("rb") as file:
+            words = file.read(256).split(b"\n", 1)[0].removeprefix(b"#!").decode().split()
+    except (OSError, UnicodeDecodeError):
+        return "bash"
+    if words and words[0].endswith("/env"):
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    return clean_line(words[0]) if words else "bash"

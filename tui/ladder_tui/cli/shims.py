@@ -1,0 +1,41 @@
+"""Programs behind the scripts that version managers put before them on PATH."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+_LONGEST = 4096
+_PATIENCE = 10.0
+"""Seconds that a version manager may take; it is a script itself."""
+
+_SHIM = re.compile(
+    r"""^\s*exec\s+(?P<quote>["']?)(?P<manager>(?:/[^"'\n]*/)?(?:pyenv|rbenv|nodenv|goenv|jenv|asdf))(?P=quote)\s+exec\s""",
+    re.MULTILINE,
+)
+"""The last line of a shim, as `pyenv rehash` and `asdf reshim` write it: `exec MANAGER exec NAME "$@"`."""
+
+
+def behind_shim(path: Path) -> Path:
+    """The program that a shim starts, as its manager tells; `path` itself for anything else, or if none is told."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_LONGEST)
+    except OSError:
+        return path
+    match = _SHIM.search(text.decode("utf-8", "replace")) if text.startswith(b"#!") else None
+    if match is None:
+        return path
+    try:
+        told = subprocess.run(
+            [match["manager"], "which", path.name],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return path
+    found = Path(told.decode("utf-8", "surrogateescape").strip())
+    return found if found.is_absolute() and found.is_file() else path
