@@ -152,6 +152,31 @@ def test_what_cannot_be_run_is_one_line(ladder_tui: Any, stand_in: Any, words: A
     assert says in answer.complaint
 
 
+@pytest.mark.parametrize(
+    ("content", "mode", "says"),
+    [
+        (None, 0o755, "it is a folder"),
+        ("", 0o755, "it is empty (0 bytes)"),
+        ("echo hello\n", 0o755, "it is no program for this system (no ELF file)"),
+        ("#!/no/such/shell\n", 0o755, "its first line names /no/such/shell, which is not there"),
+        ("#!/bin/sh\necho hello\n", 0o644, "it is not executable"),
+    ],
+)
+def test_what_the_system_does_not_start_never_reaches_the_tool(
+    ladder_tui: Any, stand_in: Any, tmp_path: Path, content: str | None, mode: int, says: str
+) -> None:
+    stand_in(memcheck={})
+    program = tmp_path / "program"
+    if content is None:
+        program.mkdir()
+    else:
+        program.write_text(content)
+        program.chmod(mode)
+    answer = ladder_tui("sanitize", program)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.complaint.startswith(f"ladder-tui: cannot run {program}: {says}")
+
+
 def test_a_missing_tool_says_how_to_get_it(ladder_tui: Any, greeter: Path) -> None:
     answer = ladder_tui("sanitize", greeter, environment={"LADDER_SANITIZER": "/no/such"})
     assert answer.code == 2

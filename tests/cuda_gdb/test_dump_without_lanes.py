@@ -1,4 +1,4 @@
-"""A dump without a kernel, as the sanitizer writes of an assertion: nothing is shown of a lane that is not there."""
+"""A dump without a kernel, as the sanitizer writes of an assertion: no view shows a lane that is not there."""
 
 from __future__ import annotations
 

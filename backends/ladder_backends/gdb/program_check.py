@@ -1,4 +1,4 @@
-"""Whether a file can be started under gdb, told before gdb is asked: its own answers come late and say little."""
+"""Whether a file can be started, under gdb or by a tool, told before those are asked: they say little, and late."""
 
 from __future__ import annotations
 
@@ -74,6 +74,44 @@ def check_program(program: Path) -> ProgramFacts:
     if not program.exists() and "/" not in str(program):
         found = shutil.which(str(program))
         path = Path(found) if found else program
+    head = _head_of(path, shown)
+    if interpreter := _interpreter(head):
+        raise TargetInvalid(
+            f"cannot debug {shown}",
+            f"it is a script for {interpreter}",
+            f"debug its interpreter: run {' '.join([*_program_of(interpreter), clean_line(str(path))])}",
+        )
+    _check_content(head, shown)
+    _check_name(str(path.absolute()), shown)
+    _check_starts(path, shown)
+    return read_facts(path)
+
+
+def check_startable(program: Path) -> None:
+    """Check that the system can start a program, or a script, on this machine.
+
+    Raises:
+        TargetInvalid: It is missing, no file, not executable, neither a program nor a script, or made for another
+            machine.
+    """
+    shown = clean_line(str(program))
+    head = _head_of(program, shown)
+    interpreter = _interpreter(head)
+    if interpreter:
+        name = interpreter.split()[0]
+        if not os.path.exists(name):
+            raise TargetInvalid(
+                f"cannot run {shown}",
+                f"its first line names {clean_line(name)}, which is not there",
+                "install that, or change the line",
+            )
+    else:
+        _check_content(head, shown)
+    _check_starts(program, shown)
+
+
+def _head_of(path: Path, shown: str) -> bytes:
+    """The first bytes of what is a regular file."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -86,11 +124,12 @@ def check_program(program: Path) -> ProgramFacts:
         raise TargetInvalid(f"cannot run {shown}", "it is not a regular file")
     try:
         with path.open("rb") as file:
-            head = file.read(256)
+            return file.read(256)
     except OSError as error:
         raise TargetInvalid(f"cannot run {shown}", _reason(error), "check its permissions") from error
-    _check_content(head, shown, str(path))
-    _check_name(str(path.absolute()), shown)
+
+
+def _check_starts(path: Path, shown: str) -> None:
     if not os.access(path, os.X_OK):
         raise TargetInvalid(
             f"cannot run {shown}", "it is not executable", f"make it so with `chmod +x {clean_line(str(path))}`"
@@ -102,7 +141,18 @@ def check_program(program: Path) -> ProgramFacts:
             f"its loader {clean_line(loader)} is not on this machine",
             "build it here, or install the C library that it was built for",
         )
-    return read_facts(path)
+
+
+def _interpreter(head: bytes) -> str:
+    """What the first line of a script names, with its words; empty for anything else."""
+    return decode(head[2:].split(b"\n", 1)[0]).strip() if head.startswith(b"#!") else ""
+
+
+def _program_of(interpreter: str) -> list[str]:
+    words = interpreter.split()
+    if words[0].endswith("/env"):
+        words = [word for word in words[1:] if not word.startswith("-")]
+    return words[:1]
 
 
 def _check_name(path: str, shown: str) -> None:
@@ -139,18 +189,9 @@ def read_facts(path: Path) -> ProgramFacts:
     return ProgramFacts(full, stripped=".symtab" not in names, lines=bool(names & _DEBUG_SECTIONS))
 
 
-def _check_content(head: bytes, shown: str, path: str) -> None:
+def _check_content(head: bytes, shown: str) -> None:
     if not head:
         raise TargetInvalid(f"cannot run {shown}", "it is empty (0 bytes)", "build it again")
-    if head.startswith(b"#!"):
-        interpreter = decode(head[2:].split(b"\n", 1)[0]).strip()
-        words = interpreter.split()
-        if words and words[0].endswith("/env"):
-            words = [word for word in words[1:] if not word.startswith("-")]
-        start = " ".join([*words[:1], clean_line(path)])
-        raise TargetInvalid(
-            f"cannot debug {shown}", f"it is a script for {interpreter}", f"debug its interpreter: run {start}"
-        )
     if not head.startswith(ELF_MAGIC):
         raise TargetInvalid(
             f"cannot run {shown}", "it is no program for this system (no ELF file)", "name a compiled program"

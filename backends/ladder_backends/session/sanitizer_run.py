@@ -393,13 +393,13 @@ def _refuse(plan: Plan) -> None:
     """Say what can be said before anything is started.
 
     Raises:
-        TargetInvalid: No tool was chosen, or a file of the plan is not there.
+        TargetInvalid: No tool was chosen, or a file of the plan is not there or cannot be started.
     """
+    from ladder_backends.gdb.program_check import check_startable
+
     if not plan.tools:
         raise TargetInvalid("no tool was chosen", "", "choose memcheck, racecheck, initcheck or synccheck")
-    name = clean_line(str(plan.program))
-    if not plan.program.is_file():
-        raise TargetInvalid(f"cannot run {name}", "there is no such file", "check the path")
+    check_startable(plan.program)
     for path, what in ((plan.suppressions, "suppressions file"), (plan.stdin, "input file")):
         if path is not None and not path.is_file():
             raise TargetInvalid(f"there is no {what} {clean_line(str(path))}", "", "check the path")
