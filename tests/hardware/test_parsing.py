@@ -9,8 +9,8 @@ import pytest
 
 from ladder_backends.hardware import containers, driver, kernel_log, pci
 from ladder_backends.hardware.gpus import nvml_address
-from ladder_backends.hardware.real_files import RealFiles
 from ladder_backends.hardware.reader import Reader, binary, ranges
+from ladder_backends.hardware.real_files import RealFiles
 from ladder_backends.model.fact import Concern, Fact, Facts
 
 LOG = """\

@@ -1,4 +1,4 @@
-"""What nvidia-ml-py gets wrong, put right; its own functions are replaced below our calls, as no library is here."""
+"""What nvidia-ml-py gets wrong, put right; its own functions are replaced below our calls: no library is here."""
 
 import ctypes
 from typing import Any

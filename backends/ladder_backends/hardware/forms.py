@@ -154,12 +154,15 @@ def concern_lines(machine: Machine) -> Iterator[str]:
 def concern_groups(machine: Machine) -> Iterator[tuple[Concern, str, str]]:
     """What needs attention: how much, in words, and its group of facts; the same of several is told once."""
     groups = {title: group for group, title, _ in machine.groups()}
-    said: dict[tuple[Concern, str, str], list[str]] = {}
+    places: dict[tuple[Concern, str, str], list[str]] = {}
     for title, fact in machine.concerns():
-        said.setdefault((fact.concern, fact.label, fact.says), []).append(title)
-    for (concern, label, says), titles in said.items():
-        where = "" if titles == ["host"] else f"{titles[0]} " if len(titles) == 1 else f"{_some(titles)} "
-        yield concern, f"{where}{label}: {says}", groups[titles[0]]
+        places.setdefault((fact.concern, fact.label, fact.says), []).append(title)
+    said: dict[tuple[Concern, str, tuple[str, ...]], list[str]] = {}
+    for (concern, label, says), titles in places.items():
+        said.setdefault((concern, says, tuple(titles)), []).append(label)
+    for (concern, says, where), labels in said.items():
+        told = "" if where == ("host",) else f"{_some(list(where))} "
+        yield concern, f"{told}{', '.join(labels)}: {says}", groups[where[0]]
 
 
 def _some(titles: list[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ladder_backends.hardware.pci import NOTHING_SUPPLIED, Supplied
@@ -23,8 +25,15 @@ class HardwarePorts:
     simulated: str = ""
 
     def read(self, supplied: Supplied = NOTHING_SUPPLIED, log: str | None = None) -> Machine:
-        """The whole machine; takes a second where there are eight GPUs."""
-        return read_machine(self.files, self.nvml, supplied, log=log, simulated=self.simulated)
+        """The whole machine; takes a second where there are eight GPUs.
+
+        Raises:
+            MachineInvalid: A simulated machine gives an answer that no real one would.
+        """
+        if not self.simulated:
+            return read_machine(self.files, self.nvml, supplied, log=log)
+        with _described(self.simulated):
+            return read_machine(self.files, self.nvml, supplied, log=log, simulated=self.simulated)
 
 
 def hardware_ports(simulate: str | None = None) -> HardwarePorts:
@@ -43,4 +52,17 @@ def hardware_ports(simulate: str | None = None) -> HardwarePorts:
     from ladder_backends.simulator.nvml import SimulatedNvml
 
     machine = load(simulate)
-    return HardwarePorts(SimulatedFiles(machine), SimulatedNvml(machine, NvmlRefused), machine.title)
+    with _described(machine.title):
+        return HardwarePorts(SimulatedFiles(machine), SimulatedNvml(machine, NvmlRefused), machine.title)
+
+
+@contextmanager
+def _described(title: str) -> Iterator[None]:
+    """What a file describes wrongly is told of the file, not of us."""
+    from ladder_backends.simulator.machine import MachineInvalid
+
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        why = f"{error} is missing, or is no such value" if isinstance(error, KeyError) else str(error)
+        raise MachineInvalid(f"{title} describes no machine", why, "its form is in the documentation") from None

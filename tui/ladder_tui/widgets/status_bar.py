@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.rungs import rung_named
+from ladder_backends.rungs import Layout, rung_named
 from ladder_backends.session.seat import Seat
 from ladder_backends.session.seats import seat_title
 from ladder_backends.session.state import Run
@@ -109,6 +109,9 @@ class StatusBar(LineView, can_focus=False):
         words = str(run)
         if run is Run.NOTHING and self.ladder.state.report is not None:
             return [Cell("● ", "focus"), Cell("report", "strong")]
+        machine = self.ladder.state.hardware.machine
+        if run is Run.NOTHING and machine is not None and rung_named(self.ladder.state.rung).layout is Layout.HARDWARE:
+            return [Cell("● ", "focus"), Cell(machine.title, "strong"), *self._simulated(machine.simulated)]
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""
@@ -121,6 +124,10 @@ class StatusBar(LineView, can_focus=False):
                 words += " (recording)"
         fault = debug is not None and debug.fault
         return [Cell(f"{glyph} ", style), Cell(words, "fault" if fault else "strong"), *self._way(debug)]
+
+    def _simulated(self, title: str) -> list[Cell]:
+        """That the machine on screen does not exist."""
+        return [Cell(" · simulated", "warn")] if title else []
 
     def _seats(self, debug: DebugState | None) -> list[Cell]:
         """Which of a rung's two sessions is on screen, and the key to the other one."""
