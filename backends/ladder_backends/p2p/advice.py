@@ -11,6 +11,9 @@ _PASSTHROUGH_SAFE = (6, 11)
 """Linux from here on starts CUDA on arm64 with ACS on and the SMMU passed through."""
 
 
+_X86 = ("AMD", "Intel", "Hygon", "Zhaoxin")
+
+
 def value(facts: HostFacts, name: str) -> object:
     """What is known under a name; None where nothing is."""
     return facts[name].value if name in facts else None
@@ -31,10 +34,19 @@ def under_snp(facts: HostFacts) -> bool:
 
 def arm_without_passthrough(facts: HostFacts) -> bool:
     """An arm64 kernel on which passing through costs every CUDA context; an unknown version counts as old."""
-    if str(value(facts, "os.arch")) not in ("aarch64", "arm64"):
+    if not _is_arm(facts):
         return False
     version = re.match(r"(\d+)\.(\d+)", str(value(facts, "os.kernel") or ""))
     return version is None or (int(version[1]), int(version[2])) < _PASSTHROUGH_SAFE
+
+
+def _is_arm(facts: HostFacts) -> bool:
+    """By its architecture; by its CPU where an older kernel does not tell."""
+    arch = value(facts, "os.arch")
+    if arch is not None:
+        return str(arch) in ("aarch64", "arm64")
+    vendor = value(facts, "cpu.vendor")
+    return vendor is not None and str(vendor) not in _X86
 
 
 def p2p_off(sweep: Sweep, *, engines: bool = False) -> Advice:
@@ -59,7 +71,7 @@ def passthrough(facts: HostFacts) -> Advice | None:
     """`iommu=pt`, where it can work at all."""
     if in_guest(facts) or under_snp(facts) or arm_without_passthrough(facts):
         return None
-    token = "iommu.passthrough=1" if str(value(facts, "os.arch")) in ("aarch64", "arm64") else "iommu=pt"
+    token = "iommu.passthrough=1" if _is_arm(facts) else "iommu=pt"
     return Advice(
         f"add {token} to the kernel's command line and reboot",
         "a reboot; devices can reach all of the host's memory",

@@ -48,7 +48,8 @@ def host_facts(machine: Machine) -> dict[str, HostFact]:
 
 def told(fact: Fact) -> HostFact:
     """A fact of the machine as a verdict quotes it."""
-    return HostFact(f"{fact.label}: {fact.text}", fact.value, fact.source, fact.why)
+    text = f"{fact.label}: {fact.text if fact.known else 'unknown'}"
+    return HostFact(text, fact.value, fact.source, fact.why)
 
 
 def _iommu(kinds: Iterable[Fact], units: HostFact) -> HostFact:

@@ -370,6 +370,9 @@ class PairSweep:
             if done is not None:
                 left.remove(done)
             self._arm(result)
+            here = (result.source, result.target)
+            if here in self.state.pairs and ARMS[result.arm].scope is Scope.CONTROL:
+                self._put(replace(self.state.pairs[here], running="queued"))
         elif event == "ready":
             if turn is not None:
                 await turn.take(gpus)

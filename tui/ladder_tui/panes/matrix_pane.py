@@ -195,7 +195,8 @@ class MatrixPane(Pane):
     def action_start(self, depth: str = "quick") -> None:
         """Sweep all pairs."""
         self._opened, self._evidence = None, False
-        self.cursor = self.top = 0
+        # On the first cell, so that arrows and Enter work at once.
+        self.cursor, self.top = 2, 0
         self.ladder_app.workspace.test_pairs(depth)
 
     def action_again(self) -> None:
