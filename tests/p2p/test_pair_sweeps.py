@@ -76,11 +76,11 @@ async def test_a_worker_that_takes_no_notice_is_killed(swept: Sweeper) -> None:
 
 
 async def test_a_wedged_gpu_is_left_alone_and_the_others_go_on(swept: Sweeper) -> None:
-    fault = '[[fault]]\nkind = "hang"\nvia = "push"\nfrom = 0\nto = 1\nwedges = true'
+    fault = '[[fault]]\nkind = "hang"\nvia = "push"\nfrom = 0\nto = 3\nwedges = true'
     found = await swept(machine(4, fault))
-    assert [gpu.state for gpu in found.sweep.gpus] == ["ok", "wedged", "ok", "ok"]
-    assert found.sweep.pairs[2, 3].kind is Result.RIGHT
-    assert any("GPU1 is wedged" in line for line in found.sweep.untested)
+    assert [gpu.state for gpu in found.sweep.gpus] == ["ok", "ok", "ok", "wedged"]
+    assert found.sweep.pairs[1, 2].kind is Result.RIGHT
+    assert any("GPU3 is wedged" in line for line in found.sweep.untested)
 
 
 async def test_a_lost_context_ends_its_worker_and_not_the_arms_after_it(swept: Sweeper) -> None:
@@ -122,21 +122,27 @@ async def test_a_gpu_that_is_not_there_is_an_error_in_one_line(swept: Sweeper) -
         await swept(machine(2), only=(0, 7))
 
 
-async def started(tmp_path: Path, text: str) -> tuple[PairSweep, asyncio.Task[object]]:
+async def started(
+    tmp_path: Path, text: str, changed: Callable[[], None] = lambda: None
+) -> tuple[PairSweep, asyncio.Task[object]]:
     path = tmp_path / "machine.toml"
     path.write_text(text)
     (tmp_path / "state").mkdir()
-    sweep = PairSweep()
+    sweep = PairSweep(changed)
     return sweep, asyncio.ensure_future(sweep.sweep(wish_for(path, tmp_path / "state")))
 
 
 async def test_a_sweep_is_cancelled_at_once_and_keeps_what_it_knows(tmp_path: Path) -> None:
-    text = machine(2, '[[fault]]\nkind = "hang"\nvia = "push"\nfrom = 1').replace(
-        "patience = 0.1", "patience = 1.0"
-    )
-    sweep, task = await started(tmp_path, text)
-    while "copy" not in sweep.state.pairs.get((1, 0), sweep.state).__repr__():
-        await asyncio.sleep(0.02)
+    text = machine(2, '[[fault]]\nkind = "hang"\nvia = "push"\nfrom = 1').replace("patience = 0.1", "")
+    hangs = asyncio.Event()
+
+    def look() -> None:
+        pair = sweep.state.pairs.get((1, 0))
+        if pair is not None and pair.running == "push: copy":
+            hangs.set()
+
+    sweep, task = await started(tmp_path, text, look)
+    await asyncio.wait_for(hangs.wait(), 30)
     with pytest.raises(LadderError, match="a sweep is at work"):
         await sweep.sweep(sweep.wish)
     await sweep.cancel()
