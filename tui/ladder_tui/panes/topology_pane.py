@@ -115,10 +115,11 @@ class TopologyPane(Pane):
         if machine is not None:
             if machine.simulated:
                 cells.append(Cell("SIMULATED ", "warn"))
-            cells.append(Cell(machine.simulated or machine.title, "muted"))
             if self._shown:
                 shown = "for root" if self._shown == _COMMANDS else group_title(machine, self._shown)
-                cells.append(Cell(f" ▸ {shown}", "focus"))
+                cells.append(Cell(f"▸ {shown}", "focus"))
+            else:
+                cells.append(Cell(machine.simulated or machine.title, "muted"))
         if self.hardware.reading and machine is not None:
             cells.append(Cell("  reading …", "muted"))
         return Title(self.pane_name, tuple(cells), self.tab_cells())
