@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -18,8 +19,20 @@ from ladder_backends.p2p.verdict import exit_code, verdicts
 from ladder_backends.p2p.worker_process import Ended, Patience, WorkerProcess
 from ladder_backends.session.p2p_sweep import PairSweep, Wish
 
-cupy = pytest.importorskip("cupy", reason="needs CuPy")
-COUNT = int(cupy.cuda.runtime.getDeviceCount()) if os.path.exists("/dev/nvidiactl") else 0
+with warnings.catch_warnings():
+    # CuPy warns of parts of CUDA that it misses.
+    warnings.simplefilter("ignore")
+    cupy = pytest.importorskip("cupy", reason="needs CuPy")
+
+
+def gpus_here() -> int:
+    try:
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except cupy.cuda.runtime.CUDARuntimeError:
+        return 0
+
+
+COUNT = gpus_here()
 two = pytest.mark.skipif(COUNT < 2, reason="needs two GPUs")
 
 
@@ -99,9 +112,8 @@ async def test_bandwidth_is_that_of_the_raw_copy() -> None:
         print(5 * 160_000_000 / (cupy.cuda.get_elapsed_time(a, b) / 1000) / 1e9)
     """
     raw_rate, sample_rate = map(float, measured(textwrap.dedent(raw)).split())
-    print(
-        f"ours {ours} GB/s, raw {raw_rate} GB/s, as the CUDA sample {sample_rate} GB/s, latency {sweep.pairs[0, 1].latency} us"
-    )
+    print(f"ours {ours} GB/s, raw {raw_rate} GB/s, as the CUDA sample {sample_rate} GB/s")
+    print(f"4 bytes in {sweep.pairs[0, 1].latency} us")
     assert ours == pytest.approx(raw_rate, rel=0.03)
     assert ours == pytest.approx(sample_rate, rel=0.05)
 
@@ -119,12 +131,16 @@ async def test_a_worker_that_is_killed_in_a_transfer_leaves_the_gpu_well() -> No
         "seconds": 60,
     }
     worker = WorkerProcess(job, ",".join(map(str, gpus)), {}, Patience())
-    steps = 0
-    with pytest.raises(Ended) as ended:
+
+    async def kill_at_the_sixth_step() -> None:
+        steps = 0
         async for told in worker.lines():
             steps += told["event"] == "step"
             if steps == 6 and worker.pid is not None:
                 os.kill(worker.pid, signal.SIGKILL)
+
+    with pytest.raises(Ended) as ended:
+        await kill_at_the_sixth_step()
     assert "SIGKILL" in ended.value.why
     after = await swept()
     assert after.stage is Stage.DONE

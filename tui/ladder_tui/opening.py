@@ -36,6 +36,8 @@ class Opening:
         at_failure: The program stops at each call of CUDA that fails.
         hardware: Begin on the hardware rung.
         simulate: Name or file of a simulated machine for it; empty for this one.
+        pairs: How far its pairs are tested at once: `quick`, `deep`, `soak`, or not where empty.
+        busy_too: GPUs in use are tested, too.
     """
 
     files: tuple[Path, ...] = ()
@@ -51,6 +53,8 @@ class Opening:
     at_failure: bool = False
     hardware: bool = False
     simulate: str = ""
+    pairs: str = ""
+    busy_too: bool = False
 
     async def open(self, ladder: Ladder) -> None:
         """Open it on a ladder.
@@ -62,6 +66,8 @@ class Opening:
             ladder.notice(note)
         if self.hardware:
             await ladder.hardware.open(self.simulate)
+            if self.pairs:
+                await ladder.pairs.start(self.pairs, busy_too=self.busy_too)
         elif self.files:
             await ladder.open_files(self.files)
         elif self.target is not None:

@@ -598,7 +598,10 @@ def _right(sweep: Sweep, seen: Signature) -> Verdict:
     if not seen.tested:
         return Verdict("nothing", "Nothing was proven.", conclusive=False)
     rates = [pair.bandwidth for pair in sweep.pairs.values() if pair.bandwidth]
-    speed = f", {min(rates):g} to {max(rates):g} GB/s" if rates else ""
+    speed = ""
+    if rates:
+        low, high = f"{min(rates):g}", f"{max(rates):g}"
+        speed = f", {low} GB/s" if low == high else f", {low} to {high} GB/s"
     return Verdict(
         "right",
         f"All {len(seen.right)} pairs are proven right{speed}.",

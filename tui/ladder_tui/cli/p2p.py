@@ -54,6 +54,14 @@ def run(arguments: Namespace) -> int:
         baseline.load(arguments.baseline[1])
     elif arguments.baseline and arguments.baseline[0] not in ("save", "compare"):
         raise UsageError("p2p", f"--baseline takes save or compare, not {arguments.baseline[0]}")
+    if arguments.tui:
+        from ladder_tui.cli.screen import show
+        from ladder_tui.opening import Opening
+
+        opening = Opening(
+            hardware=True, simulate=arguments.simulate or "", pairs=arguments.arms, busy_too=arguments.yes
+        )
+        return show(opening, theme=arguments.theme)
     only = _gpus(arguments.gpus)
     with layer(arguments.simulate) as (place, title, patience):
         from ladder_backends.p2p.arms import Depth

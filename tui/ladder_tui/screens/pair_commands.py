@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 class PairCommands(Screen[None]):
     """Actions of the workspace that test pairs."""
 
+    _sweep_seen = 0.0
+
+    def note_sweep(self) -> None:
+        """Bring the matrix to the front once, when a sweep begins."""
+        home = cast("Workspace", self)
+        pairs = home.ladder.state.pairs
+        if pairs.running and pairs.began != self._sweep_seen:
+            self._sweep_seen = pairs.began
+            if "matrix" not in home.area.regions:
+                home.show_pane("matrix")
+
     def test_pairs(self, depth: str) -> None:
         """Sweep every pair; where GPUs are in use, ask first."""
         home = cast("Workspace", self)

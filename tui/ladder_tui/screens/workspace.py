@@ -267,6 +267,8 @@ class Workspace(Commands, Screen[None]):
         if change & Change.RUNG:
             self.arrange_panes()
             change = ~Change.NONE
+        if change & Change.PAIRS:
+            self.note_sweep()
         self._note_output(change)
         self._refresh_panes(change)
         self._keep_clock()
