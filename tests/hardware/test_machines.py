@@ -131,6 +131,18 @@ def test_a_gpu_in_mig_mode_tells_its_devices_and_no_links(read: Any) -> None:
     assert not machine.pairs[0].distance.startswith("NV")
 
 
+def test_links_whose_state_is_not_told_are_unknown_and_not_down(read_text: Any) -> None:
+    machine = read_text(
+        'driver = "1"\n[[gpu]]\nnvlinks = 18\n[gpu.nvml]\nnvmlDeviceGetNvLinkState = {error = 3}\n'
+        '[[gpu]]\nnvlinks = 18\n[[link]]\nnvml = "OK"\n'
+    )
+    assert not machine.gpus[0].links_known
+    assert "?" in machine.gpus[0].links_text
+    assert machine.pairs[0].facts["nvlinks"].value is None
+    assert "GPU0" in machine.pairs[0].facts["nvlinks"].why
+    assert not [fact for _, fact in machine.concerns() if fact.concern is Concern.WRONG]
+
+
 def test_a_fabric_that_was_not_started_is_wrong(read: Any) -> None:
     fact = read("fabric-down").gpus[0].facts["fabric.state"]
     assert fact.value == "not started"

@@ -223,7 +223,7 @@ def _gpu_lines(machine: Machine) -> Iterator[str]:
             _link_words(
                 facts.value("pcie.generation.max"), facts.value("pcie.width"), facts.value("link.speed.max")
             ),
-            f"{gpu.active_links} of {len(gpu.links)} NVLinks up" if gpu.links else "no NVLink seen",
+            gpu.links_text,
             f"IOMMU {facts['iommu.type'].text}",
         ]
         yield f"{gpu.label}  {'  '.join(part for part in parts if part)}"

@@ -87,7 +87,8 @@ def read_pair(
 ) -> Pair:
     """One pair, `one` before `other`."""
     way = route(one, other, roots)
-    links, of_links = _nvlinks(one, other)
+    joined = _nvlinks(one, other)
+    links, of_links = joined.value or 0, joined.source
     level = reader.call(
         "ancestor", "common ancestor", "nvmlDeviceGetTopologyCommonAncestor", one.index, other.index,
         parse=LEVELS.__getitem__, shown=lambda word: f"{word}, {MEANINGS.get(word, word)}",
@@ -109,9 +110,7 @@ def read_pair(
     facts = Facts(
         [
             first,
-            Fact("nvlinks", "NVLinks", links, source=of_links)
-            if of_links
-            else Fact("nvlinks", "NVLinks", source="nvmlDeviceGetNvLinkState", why="no GPU tells of NVLinks"),
+            joined,
             level,
             *claims.values(),
             choice_fact(distance, claims, host, gpus, reader.files.environment()),
@@ -123,15 +122,19 @@ def read_pair(
     return Pair(one.index, other.index, distance, way.ports, way.ancestor, facts)
 
 
-def _nvlinks(one: Gpu, other: Gpu) -> tuple[int, str]:
-    """NVLinks that join the two, directly or through switches, and where that is known from."""
+def _nvlinks(one: Gpu, other: Gpu) -> Fact:
+    """How many NVLinks join the two, directly or through switches."""
+    name, label, source = "nvlinks", "NVLinks", "nvmlDeviceGetNvLinkState, nvmlDeviceGetNvLinkRemoteDeviceType"
     if not one.links and not other.links:
-        return 0, ""
+        return Fact(name, label, source=source, why="no GPU tells of NVLinks")
     direct = sum(link.active is True and link.peer == other.bdf for link in one.links)
     # A switch joins every GPU that has links to it. In a guest its address is not told, so that two planes of
     # switches would look like one.
     switched = min(sum(link.active is True and link.peer == "switch" for link in gpu.links) for gpu in (one, other))
-    return direct or switched, "nvmlDeviceGetNvLinkState, nvmlDeviceGetNvLinkRemoteDeviceType"
+    if not direct and not switched and not (one.links_known and other.links_known):
+        dark = other if one.links_known else one
+        return Fact(name, label, source=source, why=f"{dark.label}: {dark.links[0].facts['state'].why}")
+    return Fact(name, label, direct or switched, source=source)
 
 
 def _claims(reader: Reader, one: Gpu, other: Gpu) -> Iterator[Fact]:

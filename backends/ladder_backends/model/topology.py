@@ -71,6 +71,18 @@ class Gpu:
         """NVLinks that are up."""
         return sum(link.active is True for link in self.links)
 
+    @property
+    def links_known(self) -> bool:
+        """The driver tells of the state of its NVLinks, or it has none."""
+        return not self.links or any(link.active is not None for link in self.links)
+
+    @property
+    def links_text(self) -> str:
+        """`18 of 18 NVLinks up`."""
+        if not self.links_known:
+            return f"NVLinks ? {self.links[0].facts['state'].why}"
+        return f"{self.active_links} of {len(self.links)} NVLinks up" if self.links else "no NVLink seen"
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:

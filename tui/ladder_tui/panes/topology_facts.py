@@ -29,7 +29,7 @@ def fact_rows(machine: Machine, group: str, width: int) -> list[Row]:
         rows += _rows_of(fact, label, width)
     gpu = next((gpu for gpu in machine.gpus if group == f"gpu.{gpu.uuid or gpu.bdf}"), None)
     if gpu is not None and gpu.links:
-        rows += [EMPTY, Row((Cell(f"NVLinks  {gpu.active_links} of {len(gpu.links)} up", "strong"),))]
+        rows += [EMPTY, Row((Cell(gpu.links_text, "strong"),))]
         rows += [_link_row(link) for link in gpu.links]
     return rows
 

@@ -199,7 +199,9 @@ def _gpu_row(lead: Cell, gpu: Gpu, counters: Counters | None, width: int) -> Row
     cells = [lead, Cell(gpu.label, "strong"), Cell(f" {name if wide else cut(name, 20)}")]
     if wide:
         cells.append(Cell(f"  {gpu.bdf}", "muted"))
-    if gpu.links:
+    if not gpu.links_known:
+        cells.append(Cell("  NV ?", "muted"))
+    elif gpu.links:
         up = gpu.active_links
         whole = up == len(gpu.links)
         cells.append(Cell(f"  NV {up}/{len(gpu.links)}" if not whole else f"  NV{up}", "ok" if whole else "fault"))
