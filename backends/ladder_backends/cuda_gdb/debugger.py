@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any, ClassVar
 from ladder_backends.cuda_gdb.attaching import CudaAttaching
 from ladder_backends.cuda_gdb.code import CudaCode
 from ladder_backends.cuda_gdb.device_settings import CudaDeviceStops
+from ladder_backends.cuda_gdb.dump_console import why_deadly
 from ladder_backends.cuda_gdb.dump_opening import DumpOpening
 from ladder_backends.cuda_gdb.dumping import CudaGpuDumps
 from ladder_backends.cuda_gdb.failures import ConsoleEar, Failure, failure_in, says_nothing
@@ -66,8 +66,6 @@ from ladder_backends.text import clean_line
 INTERRUPT_PATIENCE = 8.0
 """Seconds that a GPU may take to be suspended before the engine itself is interrupted."""
 
-# At the beginning, or handed to another command in quotes.
-_SECOND_DUMP = re.compile(r"(?:^|[\"'])\s*tar\w*\s+cudac\w*", re.IGNORECASE)
 _OUTERMOST = "not meaningful in the outermost frame"
 
 _QUESTIONS = Capability.CONSOLE | Capability.EVALUATE | Capability.DEVICE_FOCUS
@@ -358,11 +356,9 @@ class CudaGdbDebugger(GdbDebugger):
         return await super().set_breakpoint(intent)
 
     async def console(self, text: str) -> None:
-        """Type a line, unless it would open a second dump, which ends the engine."""
-        if self._opening is not None and _SECOND_DUMP.search(text):
-            raise CommandFailed(
-                text.strip(), "one cuda-gdb opens one dump, a second one ends it; open another session"
-            )
+        """Type a line, unless the engine would end of it while it holds a dump."""
+        if self._opening is not None and (why := why_deadly(text)):
+            raise CommandFailed(text.strip(), why)
         await self.lanes.at_rest()
         await super().console(text)
 
