@@ -120,6 +120,15 @@ async def test_equal_values_are_named_with_their_lanes(gpu_dump: Any, lanes: Any
         assert "NaN 1  no value 4" in text
 
 
+async def test_why_nobody_has_a_value_is_said_before_anything_else(gpu_dump: Any, lanes: Any, show: Any) -> None:
+    lanes.value = lambda thread: ("", 'No symbol "zz" in current context.')
+    async with show(gpu_dump, (80, 24)) as view:
+        await ask(view, "zz")
+        text = " ".join(view.text().split())
+        assert 'no value: No symbol "zz" in' in text
+        assert "24 ×" not in text
+
+
 async def test_arrows_walk_and_enter_goes_there(gpu_dump: Any, lanes: Any, show: Any) -> None:
     async with show(gpu_dump) as view:
         await ask(view, "i")

@@ -108,6 +108,9 @@ class LaneRows:
             return [Row((Cell(line, "warn"),)) for line in self._wrapped(state.failed)]
         if state.old:
             rows.append(Row((Cell("of the moment before the target ran", "muted"),)))
+        if self._refusal:
+            # Why comes first: in a small view nothing below it is seen.
+            rows += [Row((Cell(line, "warn"),)) for line in self._wrapped(self._refusal)]
         if not state.whole or state.reason:
             style = "muted" if state.running else "warn"
             rows += [Row((Cell(line, style),)) for line in self._partial()]
@@ -127,11 +130,20 @@ class LaneRows:
         if told and not self._counts():
             # The rule has named both ends.
             return rows
+        if self._refusal:
+            return rows
         if taken.numbers and (taken.least != taken.greatest or taken.pattern is None):
             rows.append(Row(tuple(self._extremes())))
         elif counts := self._counts():
             rows.append(Row(tuple(counts)))
         return rows
+
+    @property
+    def _refusal(self) -> str:
+        """Why no unit has a value, where all say the same."""
+        taken = self._taken
+        alike = taken.errors and taken.errors == taken.answered and len(taken.classes) == 1
+        return f"no value: {taken.classes[0].text}" if alike else ""
 
     def _partial(self) -> list[str]:
         state = self._state
@@ -177,7 +189,7 @@ class LaneRows:
         rows: list[Row] = []
         if legend := self._legend():
             rows.append(Row((Cell(" " * self.label), *legend)))
-        if taken.told_by_rule:
+        if taken.told_by_rule or self._refusal:
             return rows
         counts = [f"{len(each.places):,}" for each in taken.classes[:_MOST_CLASSES]]
         widest = max(map(len, counts), default=0)
