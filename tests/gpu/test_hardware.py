@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -195,3 +196,18 @@ def test_what_the_driver_does_not_tell_is_unknown_and_never_off(machine: Machine
         for fact in facts.values():
             assert fact.known or fact.why
             assert fact.source
+
+
+def test_the_machine_can_be_written_down_and_read_elsewhere(machine: Machine, tmp_path: Path) -> None:
+    """With OUT set to a folder, the record stays there."""
+    path = Path(os.environ.get("OUT") or tmp_path) / "recorded-machine.toml"
+    done = subprocess.run(
+        [sys.executable, "-m", "ladder_tui", "hardware", "--record", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    again = hardware_ports(str(path)).read()
+    assert dict(baseline.fingerprint(again)) == dict(baseline.fingerprint(machine))
+    print(f"\n{path.stat().st_size:,} bytes: {path}")

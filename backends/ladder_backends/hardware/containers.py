@@ -79,11 +79,16 @@ def _locked(reader: Reader) -> Fact:
     return fact
 
 
+def is_setting(name: str) -> bool:
+    """Whether a variable decides about transfers, and is no secret."""
+    return name.startswith(_SETTINGS) and not any(word in name for word in _SECRET)
+
+
 def setting_facts(reader: Reader) -> Iterator[Fact]:
     """Variables of this process that decide what NCCL, vLLM and llama.cpp do; a job may have others."""
     found = reader.files.environment()
     for name in sorted(found):
-        if name.startswith(_SETTINGS) and not any(word in name for word in _SECRET):
+        if is_setting(name):
             fact = Fact(f"env.{name}", name, found[name], source="environment of this process")
             if name == "GGML_CUDA_P2P":
                 fact = fact.noted("set to anything at all, 0 too, it switches P2P of llama.cpp on: unset it")

@@ -118,6 +118,12 @@ def _xids(lines: list[str]) -> str:
     )
 
 
+def telling_lines(text: str) -> list[str]:
+    """The lines that facts are made of."""
+    patterns = (*(kind[2] for kind in _KINDS), *(note[2] for note in _NOTES))
+    return [line for line in text.splitlines() if any(each.search(line) for each in patterns)]
+
+
 def looks_like_log(text: str) -> bool:
     """Whether a pasted text holds lines of a kernel's log."""
     patterns = (*(kind[2] for kind in _KINDS), *(note[2] for note in _NOTES))

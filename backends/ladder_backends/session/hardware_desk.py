@@ -155,6 +155,7 @@ class HardwareDesk:
         machine = self.state.machine
         if machine is None:
             raise LadderError("nothing can be kept", "the machine was not read yet")
+        results = results or self._ladder.pairs.document()
         return await asyncio.to_thread(baseline.save, name, machine, results)
 
     async def compare(self, name: str) -> None:
@@ -176,7 +177,8 @@ class HardwareDesk:
         self._compared = name
         kept = await asyncio.to_thread(baseline.load, name)
         if machine is not None:
-            self.state.comparison = baseline.compare(kept, machine, results)
+            self.state.comparison = baseline.compare(kept, machine, results or self._ladder.pairs.document())
+            self._ladder.pairs.judge()
 
     # Ending ----------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,15 @@ class HardwarePorts:
             return read_machine(self.files, self.nvml, supplied, log=log, simulated=self.simulated)
 
 
+def record_machine(ports: HardwarePorts) -> tuple[Machine, str]:
+    """Read a machine, and write down what it answered: the text of a file that stands for it elsewhere."""
+    from ladder_backends.hardware.recorder import RecordingFiles, RecordingNvml, machine_text
+
+    files, nvml = RecordingFiles(ports.files), RecordingNvml(ports.nvml)
+    machine = HardwarePorts(files, nvml, ports.simulated).read()
+    return machine, machine_text(machine, files, nvml)
+
+
 def hardware_ports(simulate: str | None = None) -> HardwarePorts:
     """The ports of this machine, or of a simulated one by its name or file.
 

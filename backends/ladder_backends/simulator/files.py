@@ -27,7 +27,7 @@ NCCL_P2P_LEVEL = "SYS"
 
 [files]                    # stand above all that is made from the tables
 "/proc/cmdline" = "..."
-"/sys/kernel/iommu_groups/38/type" = {denied = true}      # or {missing = true}
+"/sys/kernel/iommu_groups/38/type" = {denied = true}      # or {missing = true}, or {hex = "86802a0d"} for bytes
 
 [symlinks]
 "/sys/bus/pci/devices/0000:41:00.0/iommu_group" = "/sys/kernel/iommu_groups/38"
@@ -63,11 +63,15 @@ class SimulatedFiles:
         self._links: dict[str, str] = {}
         self._refused: dict[str, str] = {}
         self._empty: set[str] = set()
-        self._make_host(machine)
-        for device in tree(machine).values():
-            self._make_device(device, machine)
+        if not machine.raw.get("recorded"):
+            self._make_host(machine)
+            for device in tree(machine).values():
+                self._make_device(device, machine)
         for path, text in machine.raw.get("files", {}).items():
-            self._put(str(path), text)
+            if str(path).endswith("/."):
+                self._empty.add(posixpath.dirname(str(path)))
+            else:
+                self._put(str(path), text)
         for path, target in machine.raw.get("symlinks", {}).items():
             self._links[posixpath.normpath(str(path))] = str(target)
         self._folders = {
@@ -155,6 +159,9 @@ class SimulatedFiles:
         path = posixpath.normpath(path)
         for table in (self._texts, self._links, self._refused):
             table.pop(path, None)
+        if isinstance(text, Mapping) and "hex" in text:
+            self._texts[path] = bytes.fromhex(text["hex"])
+            return
         if isinstance(text, Mapping):
             self._refused[path] = _DENIED if text.get(_DENIED) else _MISSING
             return

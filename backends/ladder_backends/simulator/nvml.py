@@ -22,6 +22,12 @@ used_GiB = 0.5
 nvmlDeviceGetRemappedRows = [0, 1, 1, 0]
 [gpu.fields]               # fields of this GPU, by number; "165/3" is that of one link
 230 = 3
+
+recorded = true            # nothing is made up: only [files], [symlinks], and these answers
+[[answer]]
+call = "nvmlDeviceGetP2PStatus"
+arguments = [0, 1, 0]
+value = 0                  # or error = 3; the call "field" has GPU, number and scope for arguments
 ```
 """
 
@@ -73,6 +79,11 @@ class SimulatedNvml:
         self._tables: tuple[Mapping[str, Any], ...] = tuple(machine.raw.get("gpu", ()))
         self._answers: Mapping[str, Any] = machine.raw.get("nvml", {})
         self._opened = 0
+        self._recorded = bool(machine.raw.get("recorded"))
+        self._told = {
+            (str(one["call"]), tuple(int(number) for number in one["arguments"])): one
+            for one in machine.raw.get("answer", ())
+        }
 
     # The port --------------------------------------------------------------------------------------------------
 
@@ -92,6 +103,10 @@ class SimulatedNvml:
         """One call."""
         if not self._opened:
             raise self._refusal(_UNINITIALIZED)
+        if (told := self._told.get((call, arguments))) is not None:
+            return self._said({"error": told["error"]} if "error" in told else told["value"])
+        if self._recorded:
+            raise self._refusal(_UNSUPPORTED)
         if call in self._answers:
             return self._said(self._answers[call])
         device = call.startswith("nvmlDevice") and bool(arguments)
@@ -114,6 +129,11 @@ class SimulatedNvml:
         found: dict[Any, Any] = {}
         for number in numbers:
             plain, scope = (number, None) if isinstance(number, int) else number
+            place = (gpu, plain) if scope is None else (gpu, plain, scope)
+            if self._recorded:
+                told = self._told.get(("field", place), {"error": _UNSUPPORTED})
+                found[number] = self._refusal(int(told["error"])) if "error" in told else told["value"]
+                continue
             key = str(plain) if scope is None else f"{plain}/{scope}"
             value = said.get(key, said.get(str(plain)) if scope is not None else None)
             if value is None:

@@ -34,6 +34,9 @@ def configure(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="output of setpci, lspci -vvv or dmesg that root has given; - reads standard input",
     )
+    parser.add_argument(
+        "--record", metavar="FILE.toml", help="write down what this machine answers; --simulate FILE.toml reads it"
+    )
     add_json(parser)
     add_tui(parser)
     parser.epilog = (
@@ -54,6 +57,8 @@ def run(arguments: Namespace) -> int:
         raise UsageError(
             "hardware", f"--baseline takes save or compare, not {verb}", "see ladder-tui hardware --help"
         )
+    if arguments.record:
+        return _record(arguments)
     if arguments.tui:
         return _show(arguments)
     from ladder_backends.hardware import baseline
@@ -69,6 +74,23 @@ def run(arguments: Namespace) -> int:
     if verb == "save":
         say(f"kept as {baseline.save(name, machine)}")
     return exit_code(machine, comparison)
+
+
+def _record(arguments: Namespace) -> int:
+    """Write a machine down, as it answers."""
+    from ladder_backends.errors import LadderError
+    from ladder_backends.paths import typed_path
+    from ladder_backends.session.hardware_ports import hardware_ports, record_machine
+
+    machine, text = record_machine(hardware_ports(arguments.simulate))
+    try:
+        typed_path(arguments.record).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise LadderError(
+            f"{arguments.record} cannot be written", error.strerror or "", "name another file"
+        ) from None
+    say(f"written to {arguments.record}: look through it before it is given away")
+    return exit_code(machine)
 
 
 def read(simulate: str | None, paste: str | None = None) -> Machine:
