@@ -100,6 +100,27 @@ class PairDesk:
         sweep = self.state.sweep
         return "\n".join(lines(sweep, self.state.verdicts)) if sweep is not None else ""
 
+    def judge(self) -> None:
+        """Say what the last sweep means, with what is known of the host and what changed since a baseline."""
+        from ladder_backends.p2p.host_facts import host_facts
+        from ladder_backends.p2p.report_text import grouped
+        from ladder_backends.p2p.verdict import verdicts
+
+        state, hardware = self.state, self._ladder.state.hardware
+        if state.sweep is None or state.running:
+            return
+        facts = host_facts(hardware.machine) if hardware.machine is not None else {}
+        changed: tuple[str, ...] = ()
+        state.broke, state.baseline = (), ""
+        if (kept := hardware.comparison) is not None and hardware.machine is not None:
+            from ladder_backends.hardware.baseline import compare
+
+            found = compare(kept.baseline, hardware.machine, self.document())
+            changed = grouped([one.text for one in found.changed])
+            state.broke, state.baseline = found.broke, kept.baseline.name
+        state.verdicts = verdicts(state.sweep, facts, changed)
+        self._ladder.tell(Change.PAIRS)
+
     # ---------------------------------------------------------------------------------------------------------
 
     def _none_runs(self) -> None:
@@ -138,8 +159,7 @@ class PairDesk:
         finally:
             state.running = False
             self._look()
-            self._judge()
-            self._ladder.tell(Change.PAIRS)
+            self.judge()
 
     def _told(self) -> None:
         if self._later is None:
@@ -152,23 +172,3 @@ class PairDesk:
         if self._sweep is not None:
             self.state.sweep = self._sweep.state
         self._ladder.tell(Change.PAIRS)
-
-    def _judge(self) -> None:
-        """What the sweep means, with what is known of the host and what changed since a baseline."""
-        from ladder_backends.p2p.host_facts import host_facts
-        from ladder_backends.p2p.report_text import grouped
-        from ladder_backends.p2p.verdict import verdicts
-
-        state, hardware = self.state, self._ladder.state.hardware
-        if state.sweep is None:
-            return
-        facts = host_facts(hardware.machine) if hardware.machine is not None else {}
-        changed: tuple[str, ...] = ()
-        state.broke, state.baseline = (), ""
-        if (kept := hardware.comparison) is not None and hardware.machine is not None:
-            from ladder_backends.hardware.baseline import compare
-
-            found = compare(kept.baseline, hardware.machine, self.document())
-            changed = grouped([one.text for one in found.changed])
-            state.broke, state.baseline = found.broke, kept.baseline.name
-        state.verdicts = verdicts(state.sweep, facts, changed)

@@ -16,6 +16,7 @@ from ladder_tui.panes.matrix_rows import (
     control_row,
     matrix_rows,
     pair_rows,
+    untested_rows,
     verdict_rows,
 )
 from ladder_tui.panes.pane import Pane
@@ -51,6 +52,7 @@ class MatrixPane(Pane):
         self._rows: list[Row] = []
         self._rows_for: tuple[object, ...] = ()
         self._first = 0
+        self._stands_on = 0.0
 
     @property
     def _pairs(self) -> PairsState:
@@ -87,7 +89,7 @@ class MatrixPane(Pane):
             return pair_rows(sweep, self._opened, width)
         if self._evidence:
             rows = verdict_rows(self._pairs, width, evidence=True)
-            return [*rows, EMPTY, *(Row((Cell("not tested: ", "muted"), Cell(line))) for line in sweep.untested)]
+            return [*rows, EMPTY, *untested_rows(sweep, width)]
         rows = [claim_row(sweep)] if sweep.pairs else []
         self._first = len(rows) + 1
         if sweep.gpus:
@@ -155,15 +157,19 @@ class MatrixPane(Pane):
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Draw what there is now."""
         self._rows_for = () if change & ~Change.PAIRS else self._rows_for
+        sweep = self._sweep
+        if sweep is not None and sweep.pairs and sweep.began != self._stands_on:
+            # On the first cell of a new sweep, so that arrows and Enter work at once.
+            self._stands_on = sweep.began
+            self.cursor, self.top, self._column = 2, 0, 1
         self.update()
 
     # Acting ----------------------------------------------------------------------------------------------------
 
     def action_sideways(self, columns: int) -> None:
-        """Move over the cells of a row; elsewhere scroll."""
+        """Move over the cells of a row; everything else is as wide as the view."""
         sweep = self._sweep
         if sweep is None or self._chosen() is None:
-            super().action_sideways(columns)
             return
         self._column = min(max(self._column + (1 if columns > 0 else -1), 0), len(sweep.gpus) - 1)
         self.update()
@@ -195,8 +201,6 @@ class MatrixPane(Pane):
     def action_start(self, depth: str = "quick") -> None:
         """Sweep all pairs."""
         self._opened, self._evidence = None, False
-        # On the first cell, so that arrows and Enter work at once.
-        self.cursor, self.top = 2, 0
         self.ladder_app.workspace.test_pairs(depth)
 
     def action_again(self) -> None:

@@ -6,22 +6,10 @@ import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ladder_backends.model.p2p import PairResult, Result, Sweep, Verdict
+from ladder_backends.model.p2p import Advice, PairResult, Result, Sweep, Verdict
 from ladder_backends.session.pairs_state import PairsState
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
-_WORDS = {
-    Result.RIGHT: "right",
-    Result.DROPPED: "dropped",
-    Result.MIRRORED: "mirror",
-    Result.MISROUTED: "misrout",
-    Result.STALE: "stale",
-    Result.PARTIAL: "partial",
-    Result.HUNG: "hung",
-    Result.SLOW: "slow",
-    Result.ERROR: "error",
-    Result.NOT_TESTED: "not run",
-}
 _SHORT = {
     Result.RIGHT: "ok",
     Result.DROPPED: "drop",
@@ -84,7 +72,9 @@ def _cell(sweep: Sweep, pair: PairResult, room: int) -> tuple[str, str]:
         if kind is Result.SLOW and room >= 10:
             return f"{sign} slow {rate}", style
         return f"{sign} {rate}"[:room], style
-    word = _WORDS[kind] if room >= 9 else _SHORT[kind]
+    word = kind.replace("_", " ")
+    if len(word) + 2 > room:
+        word = _SHORT[kind]
     return f"{sign} {word}"[:room], style
 
 
@@ -101,7 +91,8 @@ def matrix_rows(sweep: Sweep, width: int, chosen: PairTarget | None) -> list[Row
             pair = sweep.pairs.get((source, target))
             if pair is None:
                 here = PairTarget(source, target)
-                cells.append(Cell(f"{'·':<{wide}}", "cursor" if chosen == here else "muted", here))
+                text = "[·]" if chosen == here else "·"
+                cells.append(Cell(f"{text:<{wide}}", "focus" if chosen == here else "muted", here))
                 continue
             one = cell(sweep, pair, wide)
             if chosen == one.target:
@@ -147,23 +138,31 @@ def control_row(sweep: Sweep) -> Row:
 
 
 def verdict_rows(state: PairsState, width: int, *, evidence: bool = False) -> list[Row]:
-    """Sentence, cause, command, price; with the facts where they are asked for."""
+    """Sentence, cause, command, price, what broke and what changed; with the facts where they are asked for."""
     rows: list[Row] = []
+    broke: tuple[Row, ...] = ()
+    if state.broke:
+        broke = (Row((Cell(f'  Since "{state.baseline}": ', "muted"), Cell(_some(state.broke), "changed"))),)
     for number, verdict in enumerate(state.verdicts):
         if number and not evidence:
-            rows.append(Row((Cell(f"also: {verdict.sentence}", "muted"),)))
+            rows += _wrapped("also: ", verdict.sentence, width)
             continue
-        rows += _one_verdict(verdict, width, evidence=evidence)
-    if state.broke:
-        rows.append(Row((Cell(f'since "{state.baseline}" broke: ', "muted"), Cell(_some(state.broke), "changed"))))
-    return rows
+        rows += _said(verdict, width)
+        rows += _advised("Now:    ", verdict.now, width)
+        rows += broke if not number else ()
+        rows += [Row((Cell("  Changed: ", "muted"), Cell(line, "changed"))) for line in verdict.changed]
+        for later in verdict.later if evidence else verdict.later[:1]:
+            rows += _advised("Later:  ", later, width, priced=evidence)
+        for fact in verdict.facts if evidence else ():
+            rows += _wrapped("· ", f"{fact.text}  [{fact.source}]" if fact.source else fact.text, width)
+    return rows if state.verdicts else [*broke]
 
 
 def _some(lines: Sequence[str]) -> str:
     return lines[0] + (f" and {len(lines) - 1} more" if len(lines) > 1 else "")
 
 
-def _one_verdict(verdict: Verdict, width: int, *, evidence: bool) -> list[Row]:
+def _said(verdict: Verdict, width: int) -> list[Row]:
     sign, style = ("✓", "ok") if verdict.good else ("✗", "fault") if verdict.conclusive else ("?", "warn")
     rows = []
     for number, line in enumerate(textwrap.wrap(verdict.sentence, max(20, width - 3))):
@@ -172,22 +171,30 @@ def _one_verdict(verdict: Verdict, width: int, *, evidence: bool) -> list[Row]:
     if verdict.likely:
         facts = f"{len(verdict.facts)} fact" + ("" if len(verdict.facts) == 1 else "s")
         rows += _wrapped("Likely: ", f"{verdict.likely}. Confidence {verdict.confidence} ({facts})", width)
-    for label, one, name in (
-        ("Now:    ", verdict.now, "value"),
-        *(("Later:  ", later, "text") for later in verdict.later[: 4 if evidence else 1]),
-    ):
-        if one is None:
-            continue
-        rows.append(Row((Cell(f"  {label}", "muted"), Cell(one.command, name)), target=CopyTarget(one.command)))
-        notes = "; ".join(part for part in (one.price, f"by {one.who}" if one.who else "") if part)
-        if notes and (evidence or label.startswith("Now")):
-            rows += _wrapped("        ", notes, width)
-    rows += [Row((Cell("  Changed: ", "muted"), Cell(line, "changed"))) for line in verdict.changed]
-    if evidence:
-        rows += [
-            Row((Cell("  · ", "muted"), Cell(fact.text), Cell(f"  {fact.source}", "muted")))
-            for fact in verdict.facts
-        ]
+    return rows
+
+
+def _advised(label: str, advice: Advice | None, width: int, *, priced: bool = True) -> list[Row]:
+    if advice is None:
+        return []
+    room = max(20, width - len(label) - 3)
+    style = "value" if label.startswith("Now") else "text"
+    rows = [
+        Row(
+            (Cell(f"  {label if not number else ' ' * len(label)}", "muted"), Cell(line, style)),
+            target=CopyTarget(advice.command),
+        )
+        for number, line in enumerate(textwrap.wrap(advice.command, room, break_on_hyphens=False))
+    ]
+    notes = "; ".join(part for part in (advice.price, f"by {advice.who}" if advice.who else "") if part)
+    return [*rows, *(_wrapped(" " * len(label), notes, width) if notes and priced else ())]
+
+
+def untested_rows(sweep: Sweep, width: int) -> list[Row]:
+    """What the sweep left out, and why."""
+    rows: list[Row] = []
+    for line in sweep.untested:
+        rows += _wrapped("not tested: ", line, width)
     return rows
 
 
