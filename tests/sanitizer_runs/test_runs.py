@@ -222,6 +222,72 @@ async def test_each_finding_leads_into_the_dump_of_its_own_tool(
     assert outcome.reached.dim3("thread") == (241, 0, 0)
 
 
+async def test_a_jump_while_the_tool_runs_waits_for_its_dump(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, cuda_gdb: Path, vector_add: Opened
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump, "dumps_after": 1.0})
+    await ladder.sanitizer.start(Plan(greeter))
+    while ladder.sanitizer.state.found < 24:
+        await ladder_moved(ladder)
+    report = ladder.state.report
+    assert report is not None
+    assert ladder.sanitizer.state.active
+    outcome = await ladder.jump(report.findings[8])
+    assert outcome.reached is not None, outcome.reason
+    assert outcome.reached.dim3("thread") == (240, 0, 0)
+    assert ladder.jumps.live.session is None
+    await ladder.sanitizer.ended()
+
+
+async def test_of_jumps_that_wait_for_a_dump_the_last_one_counts(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, cuda_gdb: Path, vector_add: Opened
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump, "dumps_after": 0.5})
+    await ladder.sanitizer.start(Plan(greeter))
+    while ladder.sanitizer.state.found < 24:
+        await ladder_moved(ladder)
+    report = ladder.state.report
+    assert report is not None
+    first, last = await asyncio.gather(ladder.jump(report.findings[3]), ladder.jump(report.findings[8]))
+    assert first.superseded
+    assert last.reached is not None
+    assert last.reached.dim3("thread") == (240, 0, 0)
+
+
+async def test_the_dump_of_a_tool_is_at_hand_while_the_next_one_runs(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, cuda_gdb: Path, vector_add: Opened
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump}, racecheck={"hangs": True})
+    await ladder.sanitizer.start(Plan(greeter, tools=("memcheck", "racecheck")))
+    while ladder.sanitizer.state.tool != "racecheck":
+        await ladder_moved(ladder)
+    report = ladder.state.report
+    assert report is not None
+    outcome = await ladder.jump(report.findings[8])
+    assert outcome.reached is not None, outcome.reason
+    assert ladder.sanitizer.state.active
+    await ladder.sanitizer.stop()
+    await ladder.sanitizer.ended()
+
+
+async def test_a_jump_that_waits_for_a_dump_that_never_comes_ends_with_the_run(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path
+) -> None:
+    stand_in(memcheck={"log": logs / "memcheck-oob.log", "hangs": True})
+    await ladder.sanitizer.start(Plan(greeter))
+    while ladder.sanitizer.state.found < 24:
+        await ladder_moved(ladder)
+    report = ladder.state.report
+    assert report is not None
+    jump = asyncio.create_task(ladder.jump(report.findings[8]))
+    await asyncio.sleep(0.1)
+    assert not jump.done()
+    await ladder.sanitizer.stop()
+    outcome = await jump
+    assert outcome.reached is None
+    assert "no GPU core dump" in outcome.reason
+
+
 async def test_a_launcher_starts_a_sanitizer_for_each_process(
     ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, launcher: Path, tmp_path: Path
 ) -> None:

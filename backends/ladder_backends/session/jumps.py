@@ -42,6 +42,7 @@ class Jumps:
         self.recordings: tuple[Path, ...] = ()
         self.lock = asyncio.Lock()
         self._count = 0
+        self._wishes = 0
         self._foreign: DebugSession | None = None
         self._live: LiveJumps | None = None
         self._history: JumpHistory | None = None
@@ -92,14 +93,18 @@ class Jumps:
             anew: Run the program again, whatever stands live.
         """
         from ladder_backends.session.alternatives import Way
-        from ladder_backends.session.jump import asked_by
+        from ladder_backends.session.jump import JumpOutcome, asked_by
 
+        self._wishes += 1
+        wish = self._wishes
         self._ladder.state.selected_finding = finding.index
         self._ladder.tell(Change.FINDINGS)
         asked = asked_by(finding, side)
         if way is Way.LIVE and asked:
             return await self._live_to(finding, asked, side, anew=anew)
         await self._ladder.sanitizer.bring_dump(finding)
+        if wish != self._wishes:
+            return JumpOutcome(asked, None, reason="another jump came after this one", superseded=True)
         outcome = await self.to_lane(asked, finding, side=side)
         if outcome.reached is not None or not asked or outcome.superseded:
             return outcome
@@ -112,6 +117,7 @@ class Jumps:
 
     async def live_to(self, wish: LiveWish, *, anew: bool = False) -> JumpOutcome:
         """Run the program to a lane that no finding names."""
+        self._wishes += 1
         self._ladder.notice(self.live.price())
         outcome = await self.live.to(wish, anew=anew)
         self.history.note(outcome, None)
@@ -138,6 +144,7 @@ class Jumps:
 
     async def to_place(self, asked: Focus) -> JumpOutcome:
         """Stand in a lane of the dump that was typed or chosen; where it is not held, offer to run to it."""
+        self._wishes += 1
         outcome = await self.to_lane(asked)
         if outcome.reached is None and "block" in asked and not outcome.superseded:
             offer = self.live.offer()

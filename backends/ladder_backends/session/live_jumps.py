@@ -65,7 +65,8 @@ class LiveJumps:
         """The program was run here before, at somebody's wish: running it again surprises nobody."""
         state = self._ladder.state
         target = self.target
-        if target is None:
+        if target is None or state.sanitizer.active:
+            # A run of the sanitizer holds the GPU, and is asked about the same program.
             return False
         ran = state.sanitizer.plan is not None and state.sanitizer.since > 0
         session = self.session

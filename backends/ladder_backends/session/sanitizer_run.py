@@ -56,6 +56,7 @@ class SanitizerRuns:
         self._process: ToolProcess | None = None
         self._task: asyncio.Task[None] | None = None
         self._dumps: dict[str, GpuDumpTarget] = {}
+        self._ends: dict[str, asyncio.Event] = {}
         self._starting = False
         self._stopped = False
         self._timed_out = False
@@ -110,6 +111,7 @@ class SanitizerRuns:
         report = RunReport()
         opened = await asyncio.to_thread(_opened, plan, folder)
         self._show(opened, report)
+        self._ends = {command.tool: asyncio.Event() for command in commands if command.dumps}
         begun = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run(plan, tool, folder, commands, report, begun))
         self._task.add_done_callback(lambda _: begun.set())
@@ -216,7 +218,11 @@ class SanitizerRuns:
         self._tell(~Change.NONE)
 
     async def bring_dump(self, finding: Finding) -> None:
-        """Have the dump of the finding's own tool to jump into, where several tools have written one."""
+        """Have the dump of the finding's own tool to jump into; waits for it where that tool still runs."""
+        end = self._ends.get(finding.tool)
+        if end is not None and not end.is_set():
+            self._ladder.notice(f"{finding.tool} has not written its dump yet — the jump follows when it has")
+            await end.wait()
         dump, jumps = self._dumps.get(finding.tool), self._ladder.jumps
         if dump is not None and jumps.dump in self._dumps.values() and jumps.dump != dump:
             await self._take_dump(dump)
@@ -256,24 +262,30 @@ class SanitizerRuns:
                 except LadderError as error:
                     report.end(RunEnd(command.tool, End.NOT_RUN, reason=error.line()))
                 await self._keep(plan, tool, folder, commands, report)
+                await self._take_dumps(plan, folder, command)
         finally:
+            for end in self._ends.values():
+                end.set()
             self._process = None
             state.phase = RunPhase.ENDED
             state.seconds = time.monotonic() - state.begun
             state.ends = list(report.ends)
             state.dumps = [tuple(folder.dumps(command)) for command in commands[: len(state.ends)]]
             self._tell(Change.SANITIZER_RUN | Change.FINDINGS)
-        opened = await asyncio.to_thread(_opened, plan, folder)
-        self._dumps = {
-            command.tool: GpuDumpTarget(found[0], opened.executable)
-            for command, found in zip(commands, state.dumps, strict=False)
-            if found
-        }
-        if self._dumps:
-            await self._take_dump(next(iter(self._dumps.values())))
         well = all(end.end in (End.FOUND, End.CLEAN) for end in report.ends)
         lines = "; ".join(end.line for end in report.ends)
         self._ladder.notice(f"{lines} · {state.seconds:.0f} s", "information" if well else "warning")
+
+    async def _take_dumps(self, plan: Plan, folder: RunFolder, command: ToolCommand) -> None:
+        """A tool has ended: its dump is jumped into from now on; the first of several stays the one at hand."""
+        found = folder.dumps(command)
+        if found:
+            opened = await asyncio.to_thread(_opened, plan, folder)
+            self._dumps[command.tool] = GpuDumpTarget(found[0], opened.executable)
+            if len(self._dumps) == 1:
+                await self._take_dump(self._dumps[command.tool])
+        if command.tool in self._ends:
+            self._ends[command.tool].set()
 
     async def _run_tool(
         self, plan: Plan, command: ToolCommand, folder: RunFolder, report: RunReport, begun: asyncio.Event
