@@ -1,0 +1,61 @@
+"""What can be done in the views of findings, lanes and the grid."""
+
+from __future__ import annotations
+
+from ladder_tui.actions.action import CAN_STEP, Action, Need
+
+GPU_VIEW_ACTIONS: tuple[Action, ...] = (
+    # Findings
+    Action("findings.go", ("enter",), "lane", "Stand in the lane of the finding; open what is folded", "Findings",
+           "act", "findings", needs=Need.FINDINGS),
+    Action("findings.fold", ("space",), "fold", "Fold or unfold a bug, its further lanes, its consequences",
+           "Findings", "fold", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
+    Action("findings.order", ("o",), "order", "List by arrival, lanes, severity, line or kernel", "Findings",
+           "order", "findings", needs=Need.FINDINGS, hinted=True),
+    Action("findings.details", ("d",), "details", "Show all the report says of a bug: both sides, launch stack",
+           "Findings", "details", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
+    Action("findings.map", ("t",), "map", "Draw a bug's lanes as a map of the grid, or list them", "Findings",
+           "map", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
+    Action("findings.side", ("p",), "other side", "Stand in the lane of a hazard's other side", "Findings", "side",
+           "findings", needs=Need.FINDINGS | Need.ROW),
+    Action("findings.note", ("i",), "note", "Write a note on a bug; kept for this program's next runs", "Findings",
+           "note", "findings", needs=Need.FINDINGS | Need.ROW, opens=True),
+    Action("findings.ignore", ("x",), "ignore", "Ignore a bug from now on, or no longer", "Findings", "ignore",
+           "findings", needs=Need.FINDINGS | Need.ROW),
+    Action("findings.done", ("m",), "done", "Mark a bug as done, or open it again", "Findings", "done", "findings",
+           needs=Need.FINDINGS | Need.ROW),
+    Action("findings.export", ("ctrl+s",), "export", "Write the findings as SARIF, Markdown or JSON", "Findings",
+           "export", "findings", needs=Need.FINDINGS, opens=True),
+    Action("findings.suppress", (), "suppress", "Add a bug to a file for the sanitizer's --suppressions",
+           "Findings", "suppress", "findings", needs=Need.FINDINGS | Need.ROW, opens=True),
+    Action("findings.compare", (), "compare", "Compare with an earlier report: what is new, what is gone",
+           "Findings", "compare", "findings", needs=Need.FINDINGS, opens=True),
+    Action("findings.all", ("escape",), "all", "Show all findings again after a search", "Findings", "show_all",
+           "findings", needs=Need.FINDINGS),
+    Action("sanitize.stop", ("h",), "stop", "Stop the sanitizer's run; what was found stays", "Findings",
+           "sanitize_stop", "findings"),
+    Action("sanitize.again", ("v",), "run again", "Run the sanitizer again: one kernel, hazards, guard bytes …",
+           "Findings", "sanitize_again", "findings", needs=Need.FINDINGS, opens=True),
+    # Lanes
+    Action("lanes.evaluate", ("V",), "over lanes", "Ask an expression of all lanes of the warp, block or grid",
+           "Lanes", "over_lanes", needs=Need.SESSION | Need.STOPPED, opens=True),
+    Action("lanes.go", ("enter",), "go", "Stand in the lane, or in the first one with that value", "Lanes", "act",
+           "lanes", needs=Need.ROW, hinted=True),
+    Action("lanes.span", ("space",), "wider", "Ask the warp, the block, all resident blocks", "Lanes", "span",
+           "lanes", needs=Need.ROW, hinted=True),
+    Action("lanes.more", ("m",), "go on", "Ask the lanes that have not answered, however long it takes", "Lanes",
+           "more", "lanes"),
+    Action("lanes.cancel", ("escape",), "cancel", "Ask no more; what has come stays", "Lanes", "cancel", "lanes"),
+    # Grid
+    Action("grid.go", ("enter",), "go", "Stand in the warp, block or kernel of the row", "Grid", "act", "grid"),
+    Action("grid.hardware", ("h",), "hardware", "Show devices, SMs and their warps, or blocks and lanes again",
+           "Grid", "hardware", "grid", needs=Need.SESSION, hinted=True),
+    Action("grid.details", ("i",), "details", "How the kernel was launched; what the lane's exception means",
+           "Grid", "details", "grid"),
+    Action("grid.closer", ("plus", "greater_than_sign"), "closer", "Look closer at the map of blocks", "Grid",
+           "zoom_map(1)", "grid"),
+    Action("grid.farther", ("minus", "less_than_sign"), "farther", "Look at the map of blocks from farther away",
+           "Grid", "zoom_map(-1)", "grid"),
+    Action("grid.until-block", ("U",), "until block", "Run until the block that was asked for is on the device",
+           "Grid", "until_block", "grid", needs=CAN_STEP | Need.BREAKPOINTS),
+)  # fmt: skip
