@@ -109,7 +109,7 @@ async def test_a_click_opens_a_cell(matrix: Matrix) -> None:
 async def test_facts_of_the_verdict_have_their_sources(matrix: Matrix) -> None:
     async with matrix("story") as view:
         await swept(view)
-        await view.press("e")
+        await view.press("i")
         text = view.text()
         assert "/sys/module/kvm_amd/parameters/sev_snp" in text
         assert "[arm staged]" in text
