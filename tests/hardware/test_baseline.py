@@ -88,6 +88,7 @@ def test_a_gpu_that_is_gone_is_one_line(read_text: Any) -> None:
     compared = baseline.compare(baseline.load("two"), read_text('driver = "1"\n[[gpu]]\nuuid = "GPU-a"\n'))
     gone = [one.text for one in compared.changed if "GPU-b" in one.text]
     assert gone == ["gpu.GPU-b is gone"]
+    assert not any(one.where.startswith("gpu.GPU-b/") for one in compared.changed)
 
 
 def test_a_reboot_is_told_and_makes_results_stale(read_text: Any) -> None:

@@ -38,6 +38,15 @@ def test_the_kinds_of_distance_on_two_nodes(read: Any) -> None:
     assert [gpu.facts.value("numa.sysfs") for gpu in machine.gpus] == [0, 0, 1, 1]
 
 
+def test_without_nvml_the_tree_tells_the_distance(read_text: Any) -> None:
+    from ladder_backends.simulator.machine import SCENARIOS
+
+    machine = read_text((SCENARIOS / "pcie-two-nodes.toml").read_text() + "\n[nvml]\nfails = 12\n")
+    told = {(pair.a, pair.b): pair.distance for pair in machine.pairs}
+    assert told == {(0, 1): "PXB", (0, 2): "SYS", (0, 3): "SYS", (1, 2): "SYS", (1, 3): "SYS", (2, 3): "PIX"}
+    assert machine.pair(2, 3).facts["distance"].source == "sysfs"
+
+
 def test_every_port_of_a_way_is_named_in_order(read: Any) -> None:
     machine = read("pcie-two-nodes")
     pair = machine.pair(1, 0)
@@ -97,6 +106,9 @@ def test_an_iommu_that_is_off_is_told_apart_from_one_that_is_not_seen(read_text:
     unseen = read_text('driver = "1.0"\n[host]\ncpu = "AMD"\n[[gpu]]\n')
     assert off.host["iommu.units"].value == ()
     assert unseen.host["iommu.units"].value is None
+    # Where it is not known whether this is a guest, an empty folder says nothing either.
+    anywhere = read_text('driver = "1.0"\n[host]\niommu = "off"\n[[gpu]]\n')
+    assert anywhere.host["iommu.units"].value is None
 
 
 def test_acs_is_unread_without_root_and_the_command_is_given(read: Any) -> None:

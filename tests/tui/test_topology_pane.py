@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,20 @@ async def test_enter_on_a_gpu_shows_its_facts_and_links(hardware: Hardware) -> N
         assert "CRC errors 12, malformed packets 4" in text
         await view.press("escape")
         assert pane.cursor == index
+
+
+async def test_a_link_that_stays_slow_under_load_is_told_and_an_idle_one_is_not(hardware: Hardware) -> None:
+    async with hardware("one-gpu", (120, 40)) as view:
+        pane = pane_of(view)
+        pane._shown = "gpu." + pane.machine.gpus[0].uuid
+        state = view.app.ladder.state.hardware
+        idle = Counters(generation=1, best_generation=1, pcie_in=0.01, pcie_out=0.0)
+        for counters, word in ((idle, "Gen1 now, idle"), (replace(idle, pcie_in=3.0), "stays at Gen1 of Gen5")):
+            state.counters = {0: counters}
+            view.app.ladder.tell(Change.HARDWARE)
+            await view.press("z", "end")
+            assert word in view.text()
+            await view.press("z")
 
 
 async def test_the_command_for_root_can_be_copied_whole(hardware: Hardware) -> None:

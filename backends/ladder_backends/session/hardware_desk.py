@@ -104,9 +104,10 @@ class HardwareDesk:
         finally:
             if self._sample is not None and self._sample.done():
                 self._sample = None
-        self.state.counters = counters
-        self.state.xids = [*self.state.xids, *xids][-MOST_XIDS:]
-        self._ladder.tell(Change.HARDWARE)
+        if counters != self.state.counters or xids:
+            self.state.counters = counters
+            self.state.xids = [*self.state.xids, *xids][-MOST_XIDS:]
+            self._ladder.tell(Change.HARDWARE)
 
     # What a person gives ---------------------------------------------------------------------------------------
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.fact import Concern, Fact
 from ladder_tui.widgets.row import EMPTY, Cell, Row, size_of
 
 if TYPE_CHECKING:
+    from ladder_backends.hardware.live import Counters
     from ladder_backends.model.topology import Machine, NvLink
+
+
+LOADED = 1.0
+"""GB/s of PCIe from which a link counts as loaded."""
 
 
 def group_title(machine: Machine, group: str) -> str:
@@ -18,8 +23,8 @@ def group_title(machine: Machine, group: str) -> str:
     return next((title for name, title, _ in machine.groups() if name == group), "")
 
 
-def fact_rows(machine: Machine, group: str, width: int) -> list[Row]:
-    """Facts of a group; under a GPU, its NVLinks follow, one a row."""
+def fact_rows(machine: Machine, group: str, width: int, counters: Mapping[int, Counters]) -> list[Row]:
+    """Facts of a group; under a GPU, what its link was seen at and its NVLinks follow, one a row."""
     facts = next((facts for name, _, facts in machine.groups() if name == group), None)
     if facts is None:
         return []
@@ -28,10 +33,24 @@ def fact_rows(machine: Machine, group: str, width: int) -> list[Row]:
     for fact in facts.values():
         rows += _rows_of(fact, label, width)
     gpu = next((gpu for gpu in machine.gpus if group == f"gpu.{gpu.uuid or gpu.bdf}"), None)
+    seen = counters.get(gpu.index) if gpu is not None else None
+    if gpu is not None and seen is not None and seen.best_generation is not None:
+        rows += _rows_of(_seen(gpu.facts.value("pcie.generation.max"), seen), label, width)
     if gpu is not None and gpu.links:
         rows += [EMPTY, Row((Cell(gpu.links_text, "strong"),))]
         rows += [_link_row(link) for link in gpu.links]
     return rows
+
+
+def _seen(most: int | None, counters: Counters) -> Fact:
+    """An idle link may stand at a lower generation; one that carries data and does so is too slow."""
+    best, now = counters.best_generation, counters.generation
+    loaded = max(counters.pcie_out or 0.0, counters.pcie_in or 0.0) >= LOADED
+    text = f"Gen{best} since this rung was opened; Gen{now} now, {'under load' if loaded else 'idle'}"
+    fact = Fact("pcie.seen", "PCIe seen", best, text, "nvmlDeviceGetCurrPcieLinkGeneration", live=True)
+    if loaded and most and now and now < most:
+        return fact.wrong(f"under load it stays at Gen{now} of Gen{most}: riser, slot or BIOS")
+    return fact
 
 
 def _rows_of(fact: Fact, label: int, width: int) -> Iterator[Row]:

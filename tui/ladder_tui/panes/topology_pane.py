@@ -67,7 +67,7 @@ class TopologyPane(Pane):
     def _sample(self) -> None:
         """Take the counters, where somebody looks."""
         seen = self.display and self.is_attached and self.app.screen is self.screen
-        if seen and self.machine is not None and not self._shown:
+        if seen and self.machine is not None:
             self.work(self.ladder.hardware.sample())
 
     # Rows ------------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class TopologyPane(Pane):
         if self._shown == _COMMANDS:
             return command_rows(commands(machine), width)
         if self._shown:
-            return fact_rows(machine, self._shown, width)
+            return fact_rows(machine, self._shown, width, self.hardware.counters)
         if self._matrix and machine.gpus:
             return matrix_rows(machine, self._column, min(self.cursor, len(machine.gpus) - 1), width)
         return tree_rows(self.hardware, width)
