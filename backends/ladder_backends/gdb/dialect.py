@@ -103,7 +103,8 @@ class GdbDialect(Debugger):
         self.events = EventReader(self.emit, self.focus_from)
         self._console = Console(self.events, self.emit, self.after_console)
         self.running_target = Running(self, self.events, self._console)
-        self.questions = Questions(self)
+        live = provenance is Provenance.ENGINE
+        self.questions = Questions(self, (lambda: self.events.function) if live else None)
         self.firewall = GdbFirewall(self, self.events) if provenance is Provenance.ENGINE else None
         self.setting = BreakpointSetting(self, self.events, self.emit)
         self.review = BreakpointReview(self, self.events, self.emit)

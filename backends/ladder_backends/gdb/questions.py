@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -100,11 +100,19 @@ class Engine(Protocol):
 
 
 class Questions:
-    """Asks an engine and turns the answers into the model."""
+    """Asks an engine and turns the answers into the model.
 
-    def __init__(self, engine: Engine) -> None:
+    Args:
+        engine: Who is asked.
+        standing: Tells the function the target stands in. Aggregates that were there at the last stop in it are
+            asked for together with the next one's variables. None: only those that are known to be there.
+    """
+
+    def __init__(self, engine: Engine, standing: Callable[[], str] | None = None) -> None:
         self._engine = engine
         self._bounded = BoundedQuestions(engine)
+        self._standing = standing
+        self._aggregates: tuple[tuple[str, str], list[str]] | None = None
 
     async def frames(self, start: int, count: int) -> FrameWindow:
         """Frames `start` to `start + count - 1`; one more is asked for to learn whether the stack goes on."""
@@ -149,7 +157,10 @@ class Questions:
         """Arguments and locals: scalars in one answer, then the aggregates on screen within `VALUE_BUDGET`."""
         try:
             place = await self._engine.at_frame(frame_level)
-            answer = await self._variables(place)
+            here = (self._standing(), place) if self._standing is not None else None
+            known, self._aggregates = self._aggregates, None
+            expected = known[1] if known is not None and known[0] == here else []
+            answer, foretold = await self._variables_and(place, expected)
         except CommandFailed as refused:
             if any(words in refused.what for words in _NOTHING_THERE):
                 return VariableWindow(frame_level=frame_level)
@@ -165,8 +176,12 @@ class Questions:
             seen.add(variable.name)
         if asked:
             names = [variables[position].name for position in asked]
-            for position, value in zip(asked, await self._values(names, place), strict=True):
+            values = foretold if names == expected and foretold else await self._values(names, place)
+            for position, value in zip(asked, values, strict=True):
                 variables[position] = _valued(variables[position], value)
+            if here is not None and not any(value.cut or value.error for value in values):
+                # Those that take long are waited for one after the other.
+                self._aggregates = here, names
             await self._slice_large(variables, place)
         aggregates = set(asked)
         return VariableWindow(
@@ -174,6 +189,19 @@ class Questions:
             frame_level,
             more=len(rows) > limit,
         )
+
+    async def _variables_and(self, place: str, expected: Sequence[str]) -> tuple[ResultRecord, Sequence[_Value]]:
+        """Variables, and in the same breath values that are expected to be among them; none where one is not."""
+        if not expected:
+            return await self._variables(place), ()
+        answer, values = await asyncio.gather(
+            self._variables(place), self._values(expected, place), return_exceptions=True
+        )
+        if isinstance(answer, BaseException):
+            raise answer
+        if isinstance(values, BaseException):
+            raise values
+        return answer, () if any(value.error or value.cut for value in values) else values
 
     async def _variables(self, place: str) -> ResultRecord:
         """Names and types, values of scalars; of references only where they do not take too long."""
