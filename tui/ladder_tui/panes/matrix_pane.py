@@ -8,10 +8,8 @@ from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, LadderState
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.matrix_rows import (
-    LABEL,
     CopyTarget,
     PairTarget,
-    cell_width,
     claim_row,
     control_row,
     matrix_rows,
@@ -183,11 +181,9 @@ class MatrixPane(Pane):
             self.app.copy_to_clipboard(hit.target.text)
             self.ladder_app.say(f"copied: {hit.target.text}")
             return
-        if hit.column is not None and isinstance(hit.target, int):
-            column = (hit.column - LABEL) // cell_width(len(sweep.gpus), self.body_width)
-            if not 0 <= column < len(sweep.gpus):
-                return
-            self._column = column
+        if isinstance(hit.target, PairTarget):
+            numbers = [gpu.index for gpu in sweep.gpus]
+            self._column = numbers.index(hit.target.target)
         if (chosen := self._chosen()) is not None:
             self._opened = chosen
             self.cursor = self.top = 0
