@@ -53,10 +53,11 @@ def focus_in_text(text: str) -> Focus | None:
     return _ordered({name: _coordinate(name, value) for name, value in _WORDS.findall(text)})
 
 
-def switch_command(asked: Focus) -> str:
+def switch_command(asked: Focus, cluster: Dim3 | None = None) -> str:
     """The command that moves the focus to the levels that are asked for.
 
-    Where a lane is named by its place in the grid, the hardware's coordinates are left out: they would win.
+    Where a lane is named by its place in the grid, the hardware's coordinates are left out: they would win. A block
+    is named without its cluster, unless that is given.
     """
     names = [name for name in _names() if name in asked]
     if "block" in names or "thread" in names:
@@ -66,7 +67,10 @@ def switch_command(asked: Focus) -> str:
     # A kernel number names the grid already, and the engine wants one of the two.
     if "kernel" in names and "grid" in names:
         names.remove("grid")
-    return "-cuda-focus-switch " + " ".join(f"{name} {format_coordinate(asked[name])}" for name in names)
+    words = [f"{name} {format_coordinate(asked[name])}" for name in names]
+    if cluster is not None and "block" in names:
+        words.insert(names.index("block"), f"cluster {format_coordinate(cluster)}")
+    return "-cuda-focus-switch " + " ".join(words)
 
 
 def host_focus(thread: int | None) -> Focus | None:

@@ -22,7 +22,7 @@ from ladder_backends.debugger.contract import FocusRefused
 from ladder_backends.errors import CommandFailed
 from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.translation import number_of
-from ladder_backends.mi.records import Value
+from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.model.focus import Dim3, Focus
 
 _NO_FOCUS = ("Focus is not set", "No CUDA", "not focused")
@@ -102,7 +102,7 @@ class Standing:
         """
         command = switch_command(asked)
         try:
-            answer = await self._engine.command(command)
+            answer = await self._moved(command, asked)
         except CommandFailed as refused:
             if _BAD_COORDINATES in refused.what:
                 raise FocusRefused(command, self._not_held(asked), asked) from refused
@@ -113,6 +113,27 @@ class Standing:
         self._note_cluster(reached, answer.results)
         self.focus, self.left = reached, None
         return reached
+
+    async def _moved(self, command: str, asked: Focus) -> ResultRecord:
+        try:
+            return await self._engine.command(command)
+        except CommandFailed as refused:
+            cluster = self._cluster_of(asked)
+            if _BAD_COORDINATES not in refused.what or cluster is None:
+                raise
+            # The cluster that is left out is taken to be the focused one, and the block is in another.
+            return await self._engine.command(switch_command(asked, cluster))
+
+    def _cluster_of(self, asked: Focus) -> Dim3 | None:
+        """The cluster of a block, by the extent that the engine told for its kernel."""
+        here = self.focus
+        kernel = asked.index("kernel")
+        if kernel is None and here is not None:
+            kernel = here.index("kernel")
+        extent, block = self.clusters.get(kernel) if kernel is not None else None, asked.dim3("block")
+        if extent is None or block is None:
+            return None
+        return block[0] // extent[0], block[1] // extent[1], block[2] // extent[2]
 
     def _not_held(self, asked: Focus) -> str:
         if not self.live:
