@@ -1,4 +1,4 @@
-"""Blocks of a kernel that was launched in clusters: the engine wants to hear the cluster of a block in another one."""
+"""Blocks of a kernel that was launched in clusters: the engine wants to hear a block's cluster if it is another."""
 
 from __future__ import annotations
 
