@@ -15,7 +15,8 @@ from ladder_backends.session.state import DebugState, Run
 from ladder_tui.app import LadderApp
 from ladder_tui.config import Settings
 
-from .conftest import LadderDouble, View, settle
+from .conftest import View, settle
+from .ladder_double import LadderDouble
 
 MISSING = "train with build id 0123456789ab…"
 
