@@ -9,11 +9,15 @@ import pytest
 
 from ladder_backends.case import open_files, unpack_xz
 from ladder_backends.cuda_gdb import CudaGdbDebugger
-from ladder_backends.debugger import GpuDumpTarget
+from ladder_backends.debugger import GpuDumpTarget, LaunchTarget
 from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.transport import EngineCommand
 from ladder_backends.model.events import Event
+from ladder_backends.session.debug_session import DebugSession
 from ladder_demos.catalogue import find_demo
+
+from .live_session import Live
+from .stand_in import StandIn
 
 DUMPS = Path(__file__).parent.parent / "dumps"
 
@@ -68,3 +72,24 @@ async def stand(cuda_gdb: Path) -> AsyncIterator[Callable[[], Stand]]:
     for one in made:
         with contextlib.suppress(Exception):
             await one.debugger.close()
+
+
+@pytest.fixture
+async def live(compiled) -> AsyncIterator[Callable]:
+    """Opens a session whose engine says what a transcript holds; the program on disk is any."""
+    made: list[Live] = []
+
+    async def opened(name: str, target=None) -> Live:
+        engine = StandIn(name)
+        debugger = CudaGdbDebugger(engine)
+        session = DebugSession(debugger)
+        one = Live(session, engine, [])
+        take = session._take
+        debugger.listen(lambda event: (one.events.append(event), take(event))[1])
+        made.append(one)
+        await session.open(target or LaunchTarget(compiled("steps")), run=False)
+        return one
+
+    yield opened
+    for one in made:
+        await one.session.close()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import ladder_demos
+
+from .live_session import Live
 
 PROGRAMS = Path(__file__).parent / "programs"
 TOOLS = ("nvidia-smi", "nvcc", "compute-sanitizer", "cuda-gdb")
@@ -108,3 +110,11 @@ def cuda_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path
         return built[(name, *flags)]
 
     return build
+
+
+@pytest.fixture
+async def live(request: pytest.FixtureRequest) -> AsyncIterator[Live]:
+    one = Live(request.node.name)
+    yield one
+    print(f"\n--- {request.node.name}\n{one.told()}")
+    await one.session.close()
