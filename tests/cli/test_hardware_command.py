@@ -125,6 +125,8 @@ def test_people_see_the_broken_first_and_every_line_fits(capsys: pytest.CaptureF
     lines = out.splitlines()
     assert lines[0].startswith("SIMULATED")
     assert lines[2].startswith("✗ Xid")
+    assert "74 (NVLink error) on 0000:01:00" in lines[2]
+    assert "  → sudo nvidia-smi --gpu-reset -i 0, once nothing uses it" in lines
     assert any("GPU1 PCIe lanes now: only 8 of 16 lanes" in line for line in lines[:12])
     assert any(line.startswith("GPU0 ·    NV16") for line in lines)
 

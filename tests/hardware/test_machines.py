@@ -155,6 +155,15 @@ def test_links_whose_state_is_not_told_are_unknown_and_not_down(read_text: Any) 
     assert not [fact for _, fact in machine.concerns() if fact.concern is Concern.WRONG]
 
 
+def test_links_that_read_as_down_in_mig_mode_are_not_called_broken(read_text: Any) -> None:
+    machine = read_text(
+        'driver = "1"\n[[gpu]]\nmig = true\n[gpu.nvml]\nnvmlDeviceGetNvLinkState = 0\n[gpu.fields]\n91 = 18\n'
+    )
+    assert len(machine.gpus[0].links) == 18
+    assert not machine.gpus[0].links_known
+    assert not [fact for _, fact in machine.concerns() if fact.concern is Concern.WRONG]
+
+
 def test_a_fabric_that_was_not_started_is_wrong(read: Any) -> None:
     fact = read("fabric-down").gpus[0].facts["fabric.state"]
     assert fact.value == "not started"

@@ -34,7 +34,9 @@ def driver_facts(reader: Reader) -> Iterator[Fact]:
         other = reader.file("driver.kernel", "kernel module", "/sys/module/nvidia/version", absent=_NO_DRIVER)
         kernel = other if other.known else kernel
     if library.known and kernel.known and library.value != kernel.value:
-        kernel = kernel.wrong(f"the library is of {library.value}: load the module of the same version, or reboot")
+        kernel = kernel.wrong(
+            f"the library is of {library.value}", "load the module of the same version, or reboot"
+        )
     yield library
     yield kernel
     yield _flavour(reader)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ladder_backends.hardware.baseline import Comparison
 from ladder_backends.model.fact import Concern, Fact
@@ -146,23 +146,44 @@ def machine_lines(
 
 
 def concern_lines(machine: Machine) -> Iterator[str]:
-    """What needs attention, a line each."""
-    for concern, text, _ in concern_groups(machine):
-        yield f"{'✗' if concern is Concern.WRONG else '!'} {text}"
+    """What needs attention, a line each, with what to do about it below."""
+    for one in concern_groups(machine):
+        yield f"{'✗' if one.concern is Concern.WRONG else '!'} {one.text}"
+        if one.remedy:
+            yield f"  → {one.remedy}"
 
 
-def concern_groups(machine: Machine) -> Iterator[tuple[Concern, str, str]]:
-    """What needs attention: how much, in words, and its group of facts; the same of several is told once."""
+class ConcernGroup(NamedTuple):
+    """The same concern of several facts.
+
+    Attributes:
+        text: Where, what, and what it means.
+        group: The first group of facts that it is in.
+        remedy: What to do; may be empty.
+    """
+
+    concern: Concern
+    text: str
+    group: str
+    remedy: str
+
+
+def concern_groups(machine: Machine) -> Iterator[ConcernGroup]:
+    """What needs attention; the same of several is told once."""
     groups = {title: group for group, title, _ in machine.groups()}
     places: dict[tuple[Concern, str, str], list[str]] = {}
+    remedies: dict[tuple[Concern, str], str] = {}
     for title, fact in machine.concerns():
         places.setdefault((fact.concern, fact.label, fact.says), []).append(title)
+        if fact.known:
+            remedies.setdefault((fact.concern, fact.says), fact.remedy)
     said: dict[tuple[Concern, str, tuple[str, ...]], list[str]] = {}
     for (concern, label, says), titles in places.items():
         said.setdefault((concern, says, tuple(titles)), []).append(label)
     for (concern, says, where), labels in said.items():
         told = "" if where == ("host",) else f"{_some(list(where))} "
-        yield concern, f"{told}{', '.join(labels)}: {says}", groups[where[0]]
+        text = f"{told}{', '.join(labels)}: {says}"
+        yield ConcernGroup(concern, text, groups[where[0]], remedies.get((concern, says), ""))
 
 
 def _some(titles: list[str]) -> str:

@@ -31,6 +31,7 @@ ATOMICS_OUT, ATOMICS_IN, RECOVERY_ACTION = 228, 229, 230
 _FIELDS = (REPLAYS, RECOVERIES, *PCIE_ERRORS, ATOMICS_OUT, ATOMICS_IN, RECOVERY_ACTION)
 
 _SMALL_BAR = 256 << 20
+_FABRIC_UP = "sudo systemctl start nvidia-fabricmanager, of the driver's very version"
 
 
 def nvml_address(text: str) -> str:
@@ -196,19 +197,23 @@ def _health(reader: Reader, index: int, fields: Any) -> Iterator[Fact]:
     if rows.value and rows.value["failed"]:
         rows = rows.wrong("a remapping failed: the GPU wants replacing")
     elif rows.value and rows.value["pending"]:
-        rows = rows.wrong("a remapping waits for a reset of the GPU")
+        rows = rows.wrong("a remapping waits for a reset of the GPU", _reset(index))
     yield rows
     pages = reader.call(
         "pages.pending", "pages to retire", "nvmlDeviceGetRetiredPagesPendingStatus", index, parse=bool,
         unsupported="it retires no pages",
     )  # fmt: skip
-    yield pages.wrong("pages wait for a reset of the GPU") if pages.value else pages
+    yield pages.wrong("pages wait for a reset of the GPU", _reset(index)) if pages.value else pages
     recovery = reader.field(
         "recovery", "recovery wanted", RECOVERY_ACTION, fields, parse=lambda n: RECOVERY[int(n)]
     )
     if recovery.value not in (None, RECOVERY[0]):
         recovery = recovery.wrong(f"the driver wants this first: {recovery.value}")
     yield recovery
+
+
+def _reset(index: int) -> str:
+    return f"sudo nvidia-smi --gpu-reset -i {index}, once nothing uses it"
 
 
 def _rows(answer: Any) -> dict[str, int | bool]:
@@ -230,7 +235,7 @@ def _fabric(reader: Reader, index: int) -> Iterator[Fact]:
         return
     state = reader.made(name, label, call, info, lambda i: FABRIC[int(i["state"])])
     if state.value in ("not started", "in progress"):
-        state = state.wrong("the fabric manager has not brought the NVSwitches up: CUDA answers 802")
+        state = state.wrong("the fabric manager has not brought the NVSwitches up: CUDA answers 802", _FABRIC_UP)
     elif state.value == "completed" and info.get("status"):
         state = state.wrong(f"the fabric came up with error {info['status']}")
     yield state

@@ -83,7 +83,7 @@ def log_facts(reader: Reader, supplied: str | None = None, source: str = "") -> 
         fact = Fact(name, label, len(found), shown, source, live=True)
         if found:
             concern = Concern.WRONG if _is_wrong(name, found) else Concern.NOTE
-            fact = fact.noted(says, concern)
+            fact = fact.noted(f"{says}: {shown}" if name == "log.xid" else says, concern)
         yield fact
         if found:
             last = tuple(found[-KEPT:])

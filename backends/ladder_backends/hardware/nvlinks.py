@@ -29,11 +29,19 @@ BAD = frozenset((206, 208, 211, 214))
 VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0"}
 """nvmlDeviceGetNvLinkVersion answers an enumeration, not a version."""
 
+_STATE_CALL = "nvmlDeviceGetNvLinkState"
+
 REMOTE = {0: "GPU", 1: "NPU", 2: "switch"}
 
 
-def read_links(reader: Reader, index: int) -> tuple[NvLink, ...]:
-    """Every NVLink that the GPU has; none where it has none or where NVML does not tell."""
+def read_links(reader: Reader, index: int, *, mig: bool = False) -> tuple[NvLink, ...]:
+    """Every NVLink that the GPU has; none where it has none or where NVML does not tell.
+
+    Args:
+        reader: Of the machine.
+        index: Of the GPU.
+        mig: It is in MIG mode, in which every link reads as down, whatever it is.
+    """
     count = reader.fields(index, (COUNT,))[COUNT]
     if isinstance(count, NvmlRefused):
         # Older drivers tell of links only when asked for each.
@@ -43,26 +51,28 @@ def read_links(reader: Reader, index: int) -> tuple[NvLink, ...]:
     links = []
     for number in places:
         try:
-            state = reader.answer("nvmlDeviceGetNvLinkState", index, number)
+            state = reader.answer(_STATE_CALL, index, number)
         except NvmlRefused as refused:
             if isinstance(count, NvmlRefused):
                 break
             links.append(_refused_link(reader, number, refused))
+            continue
+        if mig and not state:
+            why = "it reads as down, as every link does in MIG mode"
+            links.append(NvLink(number, None, "", Facts([Fact("state", "state", source=_STATE_CALL, why=why)])))
             continue
         links.append(_link(reader, index, number, state))
     return tuple(links)
 
 
 def _refused_link(reader: Reader, number: int, refused: NvmlRefused) -> NvLink:
-    fact = reader.refused(
-        "state", "state", "nvmlDeviceGetNvLinkState", refused, unsupported="NVLink is off or in MIG"
-    )
+    fact = reader.refused("state", "state", _STATE_CALL, refused, unsupported="NVLink is off or in MIG")
     return NvLink(number, None, "", Facts([fact]))
 
 
 def _link(reader: Reader, index: int, number: int, state: Any) -> NvLink:
     active = bool(state)
-    fact = Fact("state", "state", active, "up" if active else "down", "nvmlDeviceGetNvLinkState")
+    fact = Fact("state", "state", active, "up" if active else "down", _STATE_CALL)
     fields = reader.fields(index, tuple((field, number) for field in (SPEED, *ERRORS)))
     remote = _remote(reader, index, number)
     facts = [

@@ -133,8 +133,10 @@ def _gpus(reader: Reader) -> tuple[tuple[Gpu, ...], dict[str, str]]:
     for number, (bdf, name, uuid, index) in enumerate(seen):
         above, root = pci.chain(reader, bdf)
         roots[bdf] = root
-        links = nvlinks.read_links(reader, index) if index is not None else ()
-        gpus.append(Gpu(number, name, uuid, bdf, gpu_facts(reader, number, bdf), links, above, root))
+        facts = gpu_facts(reader, number, bdf)
+        mig = bool(facts.value("mig.mode"))
+        links = nvlinks.read_links(reader, index, mig=mig) if index is not None else ()
+        gpus.append(Gpu(number, name, uuid, bdf, facts, links, above, root))
     return tuple(gpus), roots
 
 

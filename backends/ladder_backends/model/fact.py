@@ -62,9 +62,9 @@ class Fact:
         """The same fact, with what it means."""
         return replace(self, says=says, concern=concern)
 
-    def wrong(self, says: str) -> Fact:
-        """The same fact, which tells of something broken."""
-        return replace(self, says=says, concern=Concern.WRONG)
+    def wrong(self, says: str, remedy: str = "") -> Fact:
+        """The same fact, which tells of something broken, and what to do about it."""
+        return replace(self, says=says, concern=Concern.WRONG, remedy=remedy or self.remedy)
 
 
 def shown_value(value: Any) -> str:

@@ -67,7 +67,7 @@ def _rows_of(fact: Fact, label: int, width: int) -> Iterator[Row]:
     mark = "✗" if fact.concern is Concern.WRONG else "!"
     for number, line in enumerate(textwrap.wrap(fact.says, room - 2)):
         yield Row((Cell(" " * (label + 2)), Cell(f"{mark if not number else ' '} {line}", style)), target=fact)
-    if not fact.known and fact.remedy:
+    if fact.remedy:
         yield Row((Cell(" " * (label + 2)), Cell(f"→ {fact.remedy}", "key")), target=fact)
 
 

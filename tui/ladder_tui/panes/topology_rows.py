@@ -89,7 +89,7 @@ def _unread(machine: Machine) -> Iterator[Row]:
 
 def _concerns(machine: Machine) -> Iterator[Row]:
     groups = list(concern_groups(machine))
-    for number, (concern, text, group) in enumerate(groups):
+    for number, (concern, text, group, remedy) in enumerate(groups):
         if number >= MOST_CONCERNS and concern is not Concern.WRONG:
             left = len(groups) - number
             yield Row(
@@ -98,6 +98,8 @@ def _concerns(machine: Machine) -> Iterator[Row]:
             break
         style = "fault" if concern is Concern.WRONG else "warn"
         yield Row((Cell("✗ " if style == "fault" else "! ", style), Cell(text)), target=GroupTarget(group))
+        if remedy:
+            yield Row((Cell("  "), Cell(f"→ {remedy}", "key")), target=GroupTarget(group))
     if groups:
         yield EMPTY
 
