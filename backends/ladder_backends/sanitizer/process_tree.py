@@ -49,6 +49,12 @@ def members(leader: int) -> list[Member]:
     return [seen[pid][2] for pid in sorted(inside) if pid != leader and pid in seen]
 
 
+def leader_of(leader: int) -> list[Member]:
+    """The session's leader itself, while it lives; nothing where another process has its id by now."""
+    found = _read(leader)
+    return [found[2]] if found is not None and found[1] == leader else []
+
+
 def tell(member: Member, number: signal.Signals) -> bool:
     """Send a signal to a process if it is still the same one; returns whether it was there."""
     with contextlib.suppress(OSError):

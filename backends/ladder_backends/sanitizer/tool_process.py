@@ -18,6 +18,7 @@ from ladder_backends.mi.dispositions import ordinary_signals
 from ladder_backends.paths import folder_instead
 from ladder_backends.sanitizer.command_line import ToolCommand
 from ladder_backends.sanitizer.process_tree import Member, lives, members, tell
+from ladder_backends.sanitizer.run_keeper import RunKeeper
 from ladder_backends.text import clean_line
 
 # The first terminal that a new session opens is its controlling one; `exec` keeps the process id.
@@ -60,6 +61,7 @@ class ToolProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd = -1
         self._terminal = (-1, -1)
+        self._keeper: RunKeeper | None = None
         self._over = asyncio.Event()
         self._stopping: asyncio.Task[None] | None = None
         self.status: int | None = None
@@ -101,6 +103,9 @@ class ToolProcess:
             self._close_terminal()
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise EngineMissing("compute-sanitizer cannot be started", clean_line(why)) from None
+        # Without one, as where no process can be started any more, the run is none the worse.
+        with contextlib.suppress(OSError):
+            self._keeper = RunKeeper(self._process.pid, master)
         loop = asyncio.get_running_loop()
         loop.add_reader(master, self._read)
         try:
@@ -230,3 +235,6 @@ class ToolProcess:
                 asyncio.get_running_loop().remove_reader(master)
             os.close(master)
             os.close(slave)
+        if self._keeper is not None:
+            self._keeper.release()
+            self._keeper = None
