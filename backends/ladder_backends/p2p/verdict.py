@@ -7,10 +7,12 @@ believed: what makes every later row worthless comes first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ladder_backends.model.p2p import Advice, ArmResult, HostFact, PairResult, Result, Stage, Sweep, Verdict
 from ladder_backends.p2p import advice
 from ladder_backends.p2p.advice import arm_fact, in_guest, p2p_off, under_snp, value
+from ladder_backends.p2p.counters import GRAVE, SLIGHT
 from ladder_backends.p2p.host_facts import HostFacts
 from ladder_backends.p2p.signature import (
     RESIDENT,
@@ -52,6 +54,9 @@ def verdicts(sweep: Sweep, facts: HostFacts | None = None, changed: Sequence[str
             break
     if not found:
         found.append(_right(sweep, seen))
+    moved = tuple(known[name] for name in (GRAVE, SLIGHT) if name in known)
+    if moved and found[0].id != "counters":
+        found[0] = replace(found[0], facts=(*found[0].facts, *moved))
     return (_with_changes(found[0], changed), *found[1:])
 
 
@@ -65,8 +70,6 @@ def exit_code(found: Sequence[Verdict]) -> int:
 def _with_changes(verdict: Verdict, changed: Sequence[str]) -> Verdict:
     if not changed or verdict.good:
         return verdict
-    from dataclasses import replace
-
     return replace(verdict, changed=tuple(changed))
 
 
@@ -536,6 +539,23 @@ def _slow(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     )
 
 
+def _counters(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Everything arrived, but something on the way complained."""
+    if GRAVE not in facts or not seen.tested or len(seen.right) < len(seen.tested):
+        return None
+    lines = facts[GRAVE].value
+    first = lines[0] if isinstance(lines, tuple) and lines else facts[GRAVE].text
+    return Verdict(
+        "counters",
+        f"Transfers are right, but errors were counted meanwhile: {first}.",
+        "a marginal riser, cable or link; what was wrong was sent again",
+        "medium",
+        (facts[GRAVE], *((facts[SLIGHT],) if SLIGHT in facts else ()), *_controls(sweep)),
+        Advice("ladder-tui p2p --arms soak", "a minute of traffic on all GPUs: does it go on?", "you"),
+        (Advice("reseat the card or its cable", "the host is down", "whoever runs the host"),),
+    )
+
+
 def _environment(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     """Variables that do the opposite of what they seem to say."""
     for name, wrong, says in (
@@ -735,6 +755,7 @@ _ROWS: tuple[Row, ...] = (
     _slow,
     _not_offered,
     _cancelled,
+    _counters,
     _environment,
 )
 _LAST_WORD: tuple[Row, ...] = (_not_run, _wedged, _local, _control)

@@ -111,6 +111,7 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
     from ladder_backends.hardware import baseline
     from ladder_backends.model.p2p import Stage
     from ladder_backends.p2p.arms import expected_seconds
+    from ladder_backends.p2p.counters import risen
     from ladder_backends.p2p.host_facts import host_facts
     from ladder_backends.p2p.report_json import sweep_json
     from ladder_backends.p2p.report_text import grouped, lines, markdown
@@ -138,10 +139,13 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
             await sweep.sweep(wish)
 
     # Links are read before, so that a baseline holds the same whatever the sweep did to them.
-    machine = hardware_ports(arguments.simulate).read()
+    ports = hardware_ports(arguments.simulate)
+    machine = ports.read()
     asyncio.run(work())
     state = sweep.state
     facts = host_facts(machine)
+    if state.pairs or state.controls:
+        facts.update(risen(machine, ports.read()))
     comparison = _compared(arguments, machine, sweep_json(state, verdicts(state, facts)))
     changed = tuple(one.text for one in comparison.changed) if comparison is not None else ()
     found = verdicts(state, facts, grouped(changed))
