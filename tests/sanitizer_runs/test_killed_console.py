@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from ladder_backends.sanitizer.process_tree import Member, leader_of, lives, members
@@ -38,7 +38,7 @@ time.sleep(600)
 """
 
 
-async def test_what_ignores_a_hangup_and_what_has_left_the_session_end_too(tmp_path: Path) -> None:
+def test_what_ignores_a_hangup_and_what_has_left_the_session_end_too(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     bystander = subprocess.Popen(["sleep", "602"], start_new_session=True)
@@ -49,14 +49,14 @@ async def test_what_ignores_a_hangup_and_what_has_left_the_session_end_too(tmp_p
         assert console.stdout is not None
         said = b""
         while b"leader" not in said or b"ready" not in said:
-            said += await asyncio.to_thread(os.read, console.stdout.fileno(), 4096)
+            said += os.read(console.stdout.fileno(), 4096)
         leader = int(said.split(b"leader ")[1].split()[0])
         run: list[Member] = [*leader_of(leader), *members(leader)]
         assert len(run) == 3
         console.send_signal(signal.SIGKILL)
         console.wait()
-        while any(lives(one) for one in run):  # noqa: ASYNC110 - processes of others send no event
-            await asyncio.sleep(0.02)
+        while any(lives(one) for one in run):
+            time.sleep(0.02)
         assert bystander.poll() is None
     finally:
         bystander.kill()
