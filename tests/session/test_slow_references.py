@@ -40,3 +40,23 @@ async def test_one_interrupt_shows_a_stop_whose_arguments_take_forever(told, com
     assert told.state.frames.frames[0].function == "look"
     assert not told.session.pending()
     assert (await told.session.evaluate("total")).value == "7"
+
+
+async def test_arguments_that_no_stop_prints_are_asked_for_and_cost_their_own_rows(
+    told, compiled, monkeypatch
+) -> None:
+    """The way out for engines that hear nothing while they print the arguments of a stop."""
+    monkeypatch.setattr(questions, "VALUE_BUDGET", 0.4)
+    source = compiled.source("values").read_text().splitlines()
+    line = next(number for number, text in enumerate(source, 1) if "stop here" in text)
+    await told.session.open(LaunchTarget(compiled("values")), run=False)
+    await told.session.debugger.cli(SLOW)
+    await told.session.console("set print frame-arguments none")
+    await told.session.set_breakpoint(f"values.cpp:{line}")
+    await told.session.resume(StepKind.RUN)
+    await told.session.at_rest()
+    assert told.state.run_detail == "breakpoint 1"
+    await told.until(lambda: any(each.name == "total" for each in told.state.variables.variables))
+    values = {each.name: each for each in told.state.variables.variables}
+    assert values["total"].value == "7"
+    assert [name for name, _ in told.state.frames.frames[0].arguments] == ["numbers", "text", "shape"]
