@@ -143,6 +143,27 @@ def test_a_gpu_in_mig_mode_tells_its_devices_and_no_links(read: Any) -> None:
     assert not machine.pairs[0].distance.startswith("NV")
 
 
+def test_older_drivers_tell_errors_of_links_by_another_call(read_text: Any) -> None:
+    machine = read_text(
+        'driver = "1"\n[[gpu]]\nnvlinks = 2\n[gpu.nvml]\nnvmlDeviceGetNvLinkErrorCounter = 6\n'
+        "[gpu.fields]\n161 = {error = 3}\n"
+    )
+    fact = machine.gpus[0].links[0].facts["error.replays"]
+    assert (fact.value, fact.source) == (6, "nvmlDeviceGetNvLinkErrorCounter")
+    assert machine.gpus[0].links[0].facts["error.recoveries"].source == "NVML field 162"
+
+
+def test_a_gpu_that_wants_replacing(read_text: Any) -> None:
+    machine = read_text(
+        'driver = "1"\n[[gpu]]\n[gpu.nvml]\nnvmlDeviceGetRepairStatus = [0, 1]\n'
+        "nvmlDeviceGetRowRemapperHistogram = {max = 600, high = 30, partial = 2, low = 0, none = 1}\n"
+        "nvmlDeviceGetSramEccErrorStatus = {version = 1, aggregateUncParity = 2, volatileCor = 0, bThresholdExceeded = 1}\n"
+    )
+    wrong = {fact.name for _, fact in machine.concerns() if fact.concern is Concern.WRONG}
+    assert wrong == {"sram", "repair"}
+    assert "1 banks have no spare row" in machine.gpus[0].facts["rows.spare"].says
+
+
 def test_links_whose_state_is_not_told_are_unknown_and_not_down(read_text: Any) -> None:
     machine = read_text(
         'driver = "1"\n[[gpu]]\nnvlinks = 18\n[gpu.nvml]\nnvmlDeviceGetNvLinkState = {error = 3}\n'

@@ -133,6 +133,22 @@ def test_bar1_is_the_second_line(reader: Reader, tree: Tree) -> None:
     assert value == {"start": "0x20000000000", "size": 1 << 37}
 
 
+def test_the_window_of_a_port_and_the_sizes_of_bar1(reader: Reader, tree: Tree) -> None:
+    none = "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+    tree.put(
+        f"{pci.DEVICES}/0000:40:01.1/resource",
+        none * 13
+        + "0x0000000000003000 0x0000000000003fff 0x0000000000000101\n"
+        + "0x00000000a0000000 0x00000000a3ffffff 0x0000000000000200\n"
+        + "0x0000020000000000 0x0000022001ffffff 0x0000000000102201\n"
+        + none,
+    )
+    assert pci.bridge_fact(reader, "0000:40:01.1").value == {"start": "0x20000000000", "size": 0x2002000000}
+    tree.put(f"{pci.DEVICES}/0000:41:00.0/resource1_resize", "0000000000000500\n")
+    assert pci.resize_fact(reader, "0000:41:00.0").text == "256 MiB, 1 GiB"
+    assert pci.resize_fact(reader, "0000:42:00.0").value is None
+
+
 def test_parameters_of_the_driver(reader: Reader, tree: Tree) -> None:
     tree.put(
         driver.PARAMETERS, 'EnableResizableBar: 0\nNvLinkDisable: 1\nRegistryDwords: "RMForceStaticBar1=1;x=2"\n'

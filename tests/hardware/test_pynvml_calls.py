@@ -66,6 +66,17 @@ def test_the_fabric_is_asked_by_its_third_form_and_then_by_its_second(
     assert versions == [3, 2]
 
 
+def test_errors_of_the_sram_are_read_into_a_structure_of_ours(
+    calls: PynvmlCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(handle: str, status: Any) -> None:
+        assert status._obj.version == ctypes.sizeof(status._obj) | 1 << 24
+        status._obj.bThresholdExceeded = 1
+
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetSramEccErrorStatus", answer)
+    assert calls.ask("nvmlDeviceGetSramEccErrorStatus", 0)["bThresholdExceeded"] == 1
+
+
 def field(kind: int, code: int = 0, **value: Any) -> Any:
     made = pynvml.c_nvmlFieldValue_t()
     made.valueType, made.nvmlReturn = kind, code

@@ -23,9 +23,16 @@ HEALTH = {1: "healthy", 2: "unhealthy", 3: "limited"}
 REPLAYS, RECOVERIES = 94, 169
 PCIE_ERRORS = {
     173: ("pcie.correctable", "PCIe correctable"),
+    174: ("pcie.naks_in", "PCIe NAKs received"),
+    175: ("pcie.receiver", "PCIe receiver errors"),
     176: ("pcie.bad_tlp", "PCIe bad TLP"),
+    177: ("pcie.naks_out", "PCIe NAKs sent"),
+    178: ("pcie.bad_dllp", "PCIe bad DLLP"),
+    179: ("pcie.nonfatal", "PCIe non-fatal"),
+    180: ("pcie.fatal", "PCIe fatal"),
     181: ("pcie.unsupported", "PCIe unsupported requests"),
     182: ("pcie.lcrc", "PCIe LCRC"),
+    183: ("pcie.lane", "PCIe lane errors"),
 }
 ATOMICS_OUT, ATOMICS_IN, RECOVERY_ACTION = 228, 229, 230
 _FIELDS = (REPLAYS, RECOVERIES, *PCIE_ERRORS, ATOMICS_OUT, ATOMICS_IN, RECOVERY_ACTION)
@@ -48,6 +55,7 @@ def sysfs_facts(reader: Reader, bdf: str) -> Iterator[Fact]:
     yield from pci.numa_facts(reader, bdf)
     yield from pci.link_facts(reader, bdf)
     yield from pci.window_facts(reader, bdf)
+    yield pci.resize_fact(reader, bdf)
     yield from pci.error_facts(reader, bdf)
     yield _driver_of(reader, bdf)
 
@@ -204,12 +212,41 @@ def _health(reader: Reader, index: int, fields: Any) -> Iterator[Fact]:
         unsupported="it retires no pages",
     )  # fmt: skip
     yield pages.wrong("pages wait for a reset of the GPU", _reset(index)) if pages.value else pages
+    yield from _wear(reader, index)
     recovery = reader.field(
         "recovery", "recovery wanted", RECOVERY_ACTION, fields, parse=lambda n: RECOVERY[int(n)]
     )
     if recovery.value not in (None, RECOVERY[0]):
         recovery = recovery.wrong(f"the driver wants this first: {recovery.value}")
     yield recovery
+
+
+def _wear(reader: Reader, index: int) -> Iterator[Fact]:
+    """Spare rows that are left, retired pages, errors of the SRAM, repairs that wait."""
+    rows = reader.call("rows.spare", "banks by spare rows", "nvmlDeviceGetRowRemapperHistogram", index, parse=dict)
+    spent = rows.value and rows.value.get("none")
+    yield rows.noted(f"{spent} banks have no spare row left") if spent else rows
+    for name, label, cause in (("pages.single", "pages retired, single-bit", 0), ("pages.double", "double-bit", 1)):
+        yield reader.call(
+            name, label, "nvmlDeviceGetRetiredPages", index, cause, parse=len, unsupported="it retires no pages"
+        )
+    sram = reader.call("sram", "SRAM errors", "nvmlDeviceGetSramEccErrorStatus", index, parse=_sram)
+    if sram.value and sram.value.get("bThresholdExceeded"):
+        sram = sram.wrong("too many uncorrectable errors of the SRAM: the GPU wants replacing")
+    yield sram
+    repair = reader.call(
+        "repair", "repairs that wait", "nvmlDeviceGetRepairStatus", index,
+        parse=lambda r: {"channel": bool(r[0]), "TPC": bool(r[1])},
+    )  # fmt: skip
+    waits = repair.value and any(repair.value.values())
+    yield repair.wrong("a repair waits for a reset of the GPU", _reset(index)) if waits else repair
+
+
+def _sram(status: Any) -> dict[str, int]:
+    """Totals since the GPU was made, and whether there are too many."""
+    return {
+        name: int(value) for name, value in status.items() if name == "bThresholdExceeded" or "aggregate" in name
+    }
 
 
 def _reset(index: int) -> str:

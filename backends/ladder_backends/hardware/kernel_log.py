@@ -91,7 +91,8 @@ def log_facts(reader: Reader, supplied: str | None = None, source: str = "") -> 
     for name, label, pattern in _NOTES:
         said = [match[1].strip() for line in lines if (match := pattern.search(line))]
         if said:
-            yield Fact(name, label, clean_line(said[-1])[:200], source=source)
+            # Its buffer goes round: that it is there no more is no change of the machine.
+            yield Fact(name, label, clean_line(said[-1])[:200], source=source, live=True)
 
 
 def _is_wrong(name: str, lines: list[str]) -> bool:

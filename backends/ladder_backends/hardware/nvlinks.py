@@ -20,8 +20,16 @@ ERRORS = {
     208: ("receive", "receive errors"),
     211: ("integrity", "integrity errors"),
     214: ("failed_recoveries", "failed recoveries"),
+    219: ("effective", "effective errors"),
+    221: ("symbol", "symbol errors"),
 }
 """Error counters of a link by field; the older ones stand first."""
+
+OLDER = {161: 0, 162: 1, 163: 3}
+"""Counters of nvmlDeviceGetNvLinkErrorCounter that stand for fields which a driver does not know."""
+
+CAPABILITIES = {0: ("offers.p2p", "offers P2P"), 2: ("offers.atomics", "offers atomics")}
+"""Indexes of nvmlDeviceGetNvLinkCapability."""
 
 BAD = frozenset((206, 208, 211, 214))
 """Counters that are no part of a healthy link's life."""
@@ -87,11 +95,23 @@ def _link(reader: Reader, index: int, number: int, state: Any) -> NvLink:
         ),
         remote,
         *(
-            _counter(reader.field(f"error.{name}", label, (field, number), fields, live=True), field)
-            for field, (name, label) in ERRORS.items()
+            reader.call(name, label, "nvmlDeviceGetNvLinkCapability", index, number, which, parse=bool)
+            for which, (name, label) in CAPABILITIES.items()
+        ),
+        *(
+            _counter(_error(reader, index, number, field, fields), field) for field in ERRORS
         ),
     ]  # fmt: skip
     return NvLink(number, active, str(remote.value or ""), Facts(facts))
+
+
+def _error(reader: Reader, index: int, number: int, field: int, fields: Any) -> Fact:
+    name, label = f"error.{ERRORS[field][0]}", ERRORS[field][1]
+    fact = reader.field(name, label, (field, number), fields, live=True)
+    if fact.known or field not in OLDER:
+        return fact
+    older = reader.call(name, label, "nvmlDeviceGetNvLinkErrorCounter", index, number, OLDER[field], live=True)
+    return older if older.known else fact
 
 
 def _counter(fact: Fact, field: int) -> Fact:

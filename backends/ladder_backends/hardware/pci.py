@@ -19,6 +19,8 @@ _PER_LANE = {2.5: 0.25, 5.0: 0.5, 8.0: 0.985, 16.0: 1.969, 32.0: 3.938, 64.0: 7.
 _GENERATION = {2.5: 1, 5.0: 2, 8.0: 3, 16.0: 4, 32.0: 5, 64.0: 6}
 _BRIDGE = 0x0604
 _DISPLAY = 0x03
+_MEMORY = 0x200
+"""IORESOURCE_MEM of the kernel."""
 
 
 class Supplied:
@@ -83,7 +85,16 @@ def read_port(reader: Reader, bdf: str, depth: int, supplied: Supplied) -> Port:
     if _number(reader.text(f"{DEVICES}/{bdf}/class") or "0x060400") not in range(_BRIDGE << 8, (_BRIDGE + 1) << 8):
         kind = "bridge"
     return Port(
-        bdf, kind, Facts([*link_facts(reader, bdf), acs_fact(reader, bdf, supplied), *error_facts(reader, bdf)])
+        bdf,
+        kind,
+        Facts(
+            [
+                *link_facts(reader, bdf),
+                acs_fact(reader, bdf, supplied),
+                bridge_fact(reader, bdf),
+                *error_facts(reader, bdf),
+            ]
+        ),
     )
 
 
@@ -154,6 +165,46 @@ def window_facts(reader: Reader, bdf: str) -> Iterator[Fact]:
     path = f"{DEVICES}/{bdf}/resource"
     yield reader.file(
         "bar1.window", "BAR1 at", path, _bar1, shown=lambda bar: f"{bar['start']} ({binary(bar['size'])})"
+    )
+
+
+def resize_fact(reader: Reader, bdf: str) -> Fact:
+    """Sizes that BAR1 can be given: bit n of the file is 2^n MiB."""
+
+    def sizes(text: str) -> tuple[int, ...]:
+        mask = int(text, 16)
+        return tuple(1 << bit for bit in range(mask.bit_length()) if mask >> bit & 1)
+
+    return reader.file(
+        "bar1.sizes",
+        "BAR1 can be",
+        f"{DEVICES}/{bdf}/resource1_resize",
+        sizes,
+        shown=lambda found: ", ".join(binary(size << 20) for size in found),
+        absent="it cannot be resized, or this kernel does not tell",
+    )
+
+
+def bridge_fact(reader: Reader, bdf: str) -> Fact:
+    """The largest window of addresses that a port passes down: what lies below it has to fit."""
+
+    def window(text: str) -> dict[str, object] | None:
+        found = [
+            (end - start + 1, start)
+            for start, end, flags in (
+                tuple(int(word, 16) for word in line.split()) for line in text.splitlines()[7:]
+            )
+            if end and flags & _MEMORY
+        ]
+        return {"start": f"0x{max(found)[1]:x}", "size": max(found)[0]} if found else None
+
+    return reader.file(
+        "window",
+        "passes down",
+        f"{DEVICES}/{bdf}/resource",
+        window,
+        shown=lambda one: f"{binary(one['size'])} from {one['start']}",
+        absent="no window is told of",
     )
 
 

@@ -235,6 +235,17 @@ def _fabric(calls: PynvmlCalls, module: Any, gpu: int) -> Any:
     raise refused
 
 
+def _sram(calls: PynvmlCalls, module: Any, gpu: int) -> Any:
+    """The structure is the caller's, with its version set; the package makes none."""
+    form = getattr(module, "c_nvmlEccSramErrorStatus_v1_t", None)
+    if form is None:
+        raise NvmlRefused(FUNCTION_NOT_FOUND)
+    status = form()
+    status.version = _version_of(status, 1)
+    module.nvmlDeviceGetSramEccErrorStatus(calls.handle(gpu), ctypes.byref(status))
+    return plain(status)
+
+
 def _version_of(structure: Any, number: int) -> int:
     return ctypes.sizeof(structure) | number << 24
 
@@ -278,6 +289,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "nvmlDeviceGetMemoryAffinity": _affinity("nvmlDeviceGetMemoryAffinity", _NODE_WORDS, _NODE_SCOPE),
     "nvmlDeviceGetMigDevices": _mig_devices,
     "nvmlDeviceGetComputeRunningProcesses": _processes,
+    "nvmlDeviceGetSramEccErrorStatus": _sram,
     "nvmlInit": _bad_argument,
     "nvmlShutdown": _bad_argument,
 }
