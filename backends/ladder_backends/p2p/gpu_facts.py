@@ -39,7 +39,7 @@ class GpuFacts:
         for bus in buses:
             handle = None
             with contextlib.suppress(pynvml.NVMLError):
-                handle = pynvml.nvmlDeviceGetHandleByPciBusId_v2(bus.encode())
+                handle = pynvml.nvmlDeviceGetHandleByPciBusId(bus)
             self._handles.append(handle)
 
     def versions(self) -> dict[str, str]:

@@ -122,7 +122,10 @@ class WorkerProcess:
                 if not line:
                     await process.wait()
                     await self._drain
-                    raise Ended(self._step, hung=False, why=self._said() or _status(process.returncode))
+                    status = _status(process.returncode)
+                    # A signal says more than whatever a library warned of last.
+                    killed = process.returncode is not None and process.returncode < 0
+                    raise Ended(self._step, hung=False, why=status if killed else self._said() or status)
                 try:
                     told: Mapping[str, Any] = json.loads(line)
                     event = told["event"]

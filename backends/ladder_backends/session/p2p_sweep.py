@@ -170,6 +170,8 @@ class PairSweep:
 
     async def _again(self, source: int, target: int) -> None:
         before = self.state.stage
+        # The clock goes on from where the sweep left it.
+        self._began = time.monotonic() - self.state.took
         pair = self.state.pairs[source, target]
         self._put(replace(pair, arms={}, bandwidth=None, latency=None, running="queued", slow=""))
         self._now(stage=Stage.PAIRS)
