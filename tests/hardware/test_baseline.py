@@ -34,6 +34,10 @@ def test_the_story_names_what_changed_on_the_host_and_what_broke(read: Any) -> N
     assert any("+kvm_amd.sev_snp=1" in line and "−iommu=pt" in line for line in lines[:2]), lines
     assert any(one.label.startswith("GPU0 IOMMU domain") and one.before == "identity" for one in compared.changed)
     assert compared.broke == ("GPU0 → GPU1: right → dropped",)
+    told = [text for text, _ in compared.lines()]
+    assert "4 GPUs: IOMMU domain: identity → DMA-FQ" in told
+    assert "6 pairs: IOMMU translates: no → yes" in told
+    assert len(told) < len(lines)
     assert compared.stale
 
 

@@ -157,7 +157,7 @@ def test_a_gpu_that_wants_replacing(read_text: Any) -> None:
     machine = read_text(
         'driver = "1"\n[[gpu]]\n[gpu.nvml]\nnvmlDeviceGetRepairStatus = [0, 1]\n'
         "nvmlDeviceGetRowRemapperHistogram = {max = 600, high = 30, partial = 2, low = 0, none = 1}\n"
-        "nvmlDeviceGetSramEccErrorStatus = {version = 1, aggregateUncParity = 2, volatileCor = 0, bThresholdExceeded = 1}\n"
+        "nvmlDeviceGetSramEccErrorStatus = {aggregateUncParity = 2, bThresholdExceeded = 1}\n"
     )
     wrong = {fact.name for _, fact in machine.concerns() if fact.concern is Concern.WRONG}
     assert wrong == {"sram", "repair"}

@@ -115,10 +115,45 @@ class Comparison:
     stale: bool = False
     why_stale: str = field(default="")
 
+    def lines(self) -> list[tuple[str, str]]:
+        """Differences as lines, each with the group of its first fact; the same of several GPUs or pairs is one."""
+        places: dict[str, list[Changed]] = {}
+        for one in self.changed:
+            places.setdefault(one.text.removeprefix(_place(one)), []).append(one)
+        return [
+            (f"{_places([_place(one) for one in same])}{text}", same[0].where.rsplit("/", 1)[0])
+            for text, same in places.items()
+        ]
+
     @property
     def host(self) -> tuple[tuple[str, str, str], ...]:
         """Differences as label, before, after."""
         return tuple((one.label, one.before, one.after) for one in self.changed)
+
+
+def _place(one: Changed) -> str:
+    """What a label begins with: `GPU0 `, `GPU0 – GPU1 `; empty for facts of the host, and of what came or went."""
+    if one.where.startswith("host/") or "/" not in one.where:
+        return ""
+    found = re.match(r"^(GPU\d+(?: – GPU\d+| NVLink \d+)?|[a-z ]+ [0-9a-f]{4,8}:[0-9a-f:.]+) ", one.label)
+    return found[0] if found else ""
+
+
+def _places(places: list[str]) -> str:
+    if len(places) == 1:
+        return places[0]
+    if len(places) == 2:
+        return ", ".join(place.strip() for place in places) + " "
+    kinds = {_kind(place) for place in places}
+    return f"{len(places)} {kinds.pop() if len(kinds) == 1 else 'places'}: "
+
+
+def _kind(place: str) -> str:
+    if "–" in place:
+        return "pairs"
+    if "NVLink" in place:
+        return "NVLinks"
+    return "GPUs" if place.startswith("GPU") else "ports"
 
 
 # Files ---------------------------------------------------------------------------------------------------------

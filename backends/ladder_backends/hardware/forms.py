@@ -245,9 +245,15 @@ def _gpu_lines(machine: Machine) -> Iterator[str]:
                 facts.value("pcie.generation.max"), facts.value("pcie.width"), facts.value("link.speed.max")
             ),
             gpu.links_text,
-            f"IOMMU {facts['iommu.type'].text}",
+            f"IOMMU {_iommu_words(machine, facts['iommu.type'])}",
         ]
         yield f"{gpu.label}  {'  '.join(part for part in parts if part)}"
+
+
+def _iommu_words(machine: Machine, kind: Fact) -> str:
+    if kind.known:
+        return kind.text
+    return "off" if machine.host["iommu.units"].value == () else "?"
 
 
 def _link_words(generation: Any, lanes: Any, speed: Any) -> str:
@@ -299,8 +305,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
         yield f"  ✗ {line}"
     for line in comparison.mended:
         yield f"  ✓ {line}"
-    for one in comparison.changed:
-        yield from textwrap.wrap(f"~ {one.text}", 100, initial_indent="  ", subsequent_indent="    ")
+    for text, _ in comparison.lines():
+        yield from textwrap.wrap(f"~ {text}", 100, initial_indent="  ", subsequent_indent="    ")
     if not comparison.changed and not comparison.broke:
         yield "  nothing has changed"
     if comparison.stale and baseline.results is not None:

@@ -110,9 +110,10 @@ def _changes(comparison: Comparison) -> Iterator[Row]:
     yield Row((Cell("since ", "muted"), Cell(baseline.name, "strong"), Cell(rebooted, "muted")))
     for line in comparison.broke:
         yield Row((Cell("  ✗ ", "fault"), Cell(line, "fault")))
-    for one in comparison.changed[:MOST_CHANGES]:
-        yield Row((Cell("  ~ ", "changed"), Cell(one.text)), target=GroupTarget(one.where.rsplit("/", 1)[0]))
-    if (left := len(comparison.changed) - MOST_CHANGES) > 0:
+    told = comparison.lines()
+    for text, group in told[:MOST_CHANGES]:
+        yield Row((Cell("  ~ ", "changed"), Cell(text)), target=GroupTarget(group))
+    if (left := len(told) - MOST_CHANGES) > 0:
         yield Row((Cell(f"    {left} more differences", "muted"),))
     if not comparison.changed and not comparison.broke:
         yield Row((Cell("  nothing has changed", "ok"),))
