@@ -258,6 +258,49 @@ def test_a_variable_that_does_the_opposite_is_told(swept: Sweeper) -> None:
     sweep = Sweep((GpuReport(0), GpuReport(1)), pairs, stage=Stage.DONE)
     facts = {"env.GGML_CUDA_P2P": HostFact("GGML_CUDA_P2P=0", "0", "environment")}
     found = verdicts(sweep, facts)
-    assert found[0].id == "environment"
+    assert [verdict.id for verdict in found] == ["right", "environment"]
     assert exit_code(found) == 0
     assert verdicts(sweep, {"env.GGML_CUDA_P2P": replace(facts["env.GGML_CUDA_P2P"], value="1")})[0].id == "right"
+
+
+def known(**values: object) -> dict[str, HostFact]:
+    return {
+        name.replace("__", "."): HostFact(f"{name}: {value}", value, "a file") for name, value in values.items()
+    }
+
+
+def pairs_of(result: Result, *, offered: bool = True) -> Sweep:
+    from ladder_backends.model.p2p import ArmResult, Claim, GpuReport, PairResult
+
+    keys = ((0, 1), (1, 0))
+    pairs = {key: PairResult(*key, Claim(offered), {"push": ArmResult("push", *key, result)}) for key in keys}
+    return Sweep((GpuReport(0), GpuReport(1)), pairs, stage=Stage.DONE)
+
+
+def test_an_old_arm_kernel_that_passes_through_has_no_context() -> None:
+    failed = Sweep(stage=Stage.FAILED, failure="CUDA does not start: out of memory")
+    arm = known(os__arch="aarch64", os__kernel="6.5.0-1019-nvidia", iommu="identity")
+    assert verdicts(failed, arm)[0].id == "no-context-arm"
+    for other in (
+        known(os__arch="aarch64", os__kernel="6.11.0", iommu="identity"),
+        known(os__arch="aarch64", os__kernel="6.5.0", iommu="translated"),
+        known(os__arch="x86_64", os__kernel="6.5.0", iommu="identity"),
+    ):
+        assert verdicts(failed, other)[0].id == "not-run"
+
+
+def test_several_confidential_gpus_need_a_mode() -> None:
+    gone = pairs_of(Result.NOT_TESTED, offered=False)
+    assert verdicts(gone, known(cc__state="on"))[0].id == "confidential"
+    assert verdicts(gone, known(cc__state="on", cc__multi_gpu="ppcie"))[0].id == "not-offered"
+    assert verdicts(gone, known(cc__state="off"))[0].id == "not-offered"
+    assert verdicts(pairs_of(Result.RIGHT), known(cc__state="on"))[0].id == "right"
+
+
+def test_little_shared_memory_is_told_beside_advice_to_use_it() -> None:
+    found = verdicts(pairs_of(Result.DROPPED), known(container__shm=64 << 20))
+    assert [verdict.id for verdict in found] == ["dropped", "small-shm"]
+    assert exit_code(found) == 1
+    assert [verdict.id for verdict in verdicts(pairs_of(Result.DROPPED), known(container__shm=1 << 30))] == [
+        "dropped"
+    ]

@@ -376,7 +376,7 @@ class CupyGpus:
                     place.token, place.token, words, nccl.NCCL_UINT32, nccl.NCCL_SUM, self._stream(gpu).ptr
                 )
             nccl.groupEnd()
-        except nccl.NcclError as error:
+        except RuntimeError as error:
             raise DeviceFault("NCCL fails", 0, str(error)) from None
         bad = 0
         salts = sum(range(1, len(gpus) + 1))

@@ -20,6 +20,7 @@ _HOST = (
     "snp.guest",
     "snp.host",
     "cc.state",
+    "cc.multi_gpu",
     "iommu.units",
     "acs.redirect",
     "container.shm",

@@ -31,6 +31,9 @@ _CANNOT_MAP = (205,)
 _WINDOW = 1 << 20
 """Transfers that fail only beyond so many bytes point at a window, not at the path."""
 
+_ENOUGH_SHM = 512 << 20
+"""Bytes of shared memory below which NCCL is known to fail where containers have their default of 64 MiB."""
+
 Row = Callable[[Sweep, Signature, HostFacts], Verdict | None]
 
 
@@ -54,6 +57,7 @@ def verdicts(sweep: Sweep, facts: HostFacts | None = None, changed: Sequence[str
             break
     if not found:
         found.append(_right(sweep, seen))
+    found += [note for row in _NOTES if (note := row(sweep, seen, known)) is not None]
     moved = tuple(known[name] for name in (GRAVE, SLIGHT) if name in known)
     if moved and found[0].id != "counters":
         found[0] = replace(found[0], facts=(*found[0].facts, *moved))
@@ -88,6 +92,16 @@ def _not_run(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
             _known(facts, "fabric", "driver.version"),
             Advice("systemctl start nvidia-fabricmanager", "none", "root on the host"),
             (Advice("install the fabric manager of the driver's very version", "a restart", "root on the host"),),
+        )
+    if advice.arm_without_passthrough(facts) and value(facts, "iommu") == "identity":
+        return Verdict(
+            "no-context-arm",
+            f"CUDA does not start on this arm64 machine, whose SMMU passes through: {sweep.failure}.",
+            "kernels before 6.11 lose every CUDA context to an SMMU that passes through while ACS is on",
+            "medium",
+            _known(facts, "os.arch", "os.kernel", "iommu", "acs"),
+            Advice("boot with iommu.passthrough=0", "a reboot", "root on the host"),
+            (Advice("or take a kernel from 6.11 on", "a reboot", "root on the host"),),
         )
     remedy = sweep.remedy
     now = Advice(remedy, "", "you") if remedy else None
@@ -576,6 +590,51 @@ def _environment(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | N
     return None
 
 
+def _confidential(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Several GPUs in a confidential machine need a mode of their own."""
+    state = str(value(facts, "cc.state") or "").casefold()
+    if state in ("", "off", "none", "false") or len(sweep.gpus) < 2:
+        return None
+    if len(seen.right) == len(sweep.pairs) or str(value(facts, "cc.multi_gpu") or "").casefold() not in (
+        "",
+        "none",
+    ):
+        return None
+    return Verdict(
+        "confidential",
+        "Several GPUs in a confidential machine have no multi-GPU mode: P2P and NVLink are absent or undefined.",
+        "confidential computing is on without protected PCIe (Hopper) or NVLink encryption (Blackwell)",
+        "medium",
+        (*_known(facts, "cc.state", "cc.multi_gpu"), *_controls(sweep)),
+        p2p_off(sweep),
+        (
+            Advice(
+                "Hopper: cc.mode=ppcie with all GPUs and switches in one machine; Blackwell: cc.mode=on",
+                "the virtual machine is started again",
+                "whoever runs the host",
+            ),
+        ),
+    )
+
+
+def _small_shm(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Advice to go through shared memory is worth nothing where there is none of it."""
+    size = value(facts, "container.shm")
+    if not isinstance(size, int) or isinstance(size, bool) or size >= _ENOUGH_SHM or len(sweep.gpus) < 2:
+        return None
+    return Verdict(
+        "small-shm",
+        f"/dev/shm holds {size >> 20:,} MiB: NCCL's shared memory, without P2P, may not fit.",
+        "a container with the default limit",
+        "medium",
+        (facts["container.shm"],),
+        Advice(
+            "docker run --shm-size=1g --ulimit memlock=-1", "the container is started again", "whoever starts it"
+        ),
+        good=True,
+    )
+
+
 def _not_offered(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     if len(sweep.gpus) < 2 or any(pair.claim.offered is not False for pair in sweep.pairs.values()):
         return None
@@ -753,9 +812,12 @@ _ROWS: tuple[Row, ...] = (
     _atomics,
     _nccl_only,
     _slow,
+    _confidential,
     _not_offered,
     _cancelled,
     _counters,
-    _environment,
 )
+_NOTES: tuple[Row, ...] = (_small_shm, _environment)
+"""What is told beside the verdict, and is none by itself."""
+
 _LAST_WORD: tuple[Row, ...] = (_not_run, _wedged, _local, _control)
