@@ -88,6 +88,13 @@ def test_keys_are_read_as_they_are_written(label: str, key: str) -> None:
     assert ", ".join(key_label(one) for one in key.split(",")) == label
 
 
+def test_every_key_is_written_so_that_it_can_be_read_back() -> None:
+    wrong = {key: key_label(key) for action in ACTIONS for key in action.keys if parse_key(key_label(key)) != key}
+    assert wrong == {}
+    assert parse_key("Ctrl-+") == "ctrl+plus"
+    assert key_label("at") == "@"
+
+
 def test_the_table_has_every_key() -> None:
     table = key_table()
     for action in ACTIONS:

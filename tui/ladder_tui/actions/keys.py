@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 ALWAYS_COMMANDS = frozenset({"ctrl+c", "ctrl+p", "ctrl+q", "shift+f11", *(f"f{number}" for number in range(1, 13))})
@@ -25,6 +26,7 @@ _KEY_LABELS = {
     "equals_sign": "=",
     "plus": "+",
     "minus": "-",
+    "at": "@",
     "up": "↑",
     "down": "↓",
     "left": "←",
@@ -52,7 +54,7 @@ def parse_key(label: str) -> str:
         return "comma"
     keys = []
     for one in label.split(","):
-        *modifiers, last = one.strip().replace("+", "-").rsplit("-") if one.strip() != "-" else ["minus"]
+        *modifiers, last = re.split("[-+](?=.)", one.strip())
         name = names.get(last.lower(), last if len(last) == 1 and not modifiers else last.lower())
         keys.append("+".join([*(modifier.lower() for modifier in modifiers), name]))
     return ",".join(keys)
