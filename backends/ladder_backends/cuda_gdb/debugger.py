@@ -342,7 +342,8 @@ class CudaGdbDebugger(GdbDebugger):
             await super().resume(kind, location)
         except CommandFailed as refused:
             if failure := failure_in(refused.what):
-                raise TargetInvalid("cuda-gdb cannot start it", failure.what, failure.remedy) from refused
+                what = "start it" if kind.anew else "let it run on"
+                raise TargetInvalid(f"cuda-gdb cannot {what}", failure.what, failure.remedy) from refused
             if _OUTERMOST in refused.what and self.standing.on_device:
                 why = CommandFailed(refused.command, "the kernel itself is the outermost frame of a lane")
                 why.remedy = "continue runs on to the next stop"

@@ -82,12 +82,15 @@ class LaunchStack:
         if wanted <= 0:
             return replace(window, more=True)
         reading = asyncio.ensure_future(self._launched_by(self._host.thread, first, wanted))
-        if lane:
-            await asyncio.wait({reading}, timeout=HOST_PATIENCE)
-            if not reading.done():
-                reading.cancel()
-                return replace(window, more=True)
-        host = await reading
+        reading.add_done_callback(_taken)
+        try:
+            if lane:
+                await asyncio.wait({reading}, timeout=HOST_PATIENCE)
+                if not reading.done():
+                    return replace(window, more=True)
+            host = await reading
+        finally:
+            reading.cancel()
         return replace(window, frames=(*lane, *host.frames), more=host.more)
 
     async def _launched_by(self, thread: int, first: int, count: int) -> FrameWindow:
@@ -125,3 +128,9 @@ class LaunchStack:
             if not self._keeps_lane:
                 await self._standing.return_to(lane)
         return self._keeps_lane is not False
+
+
+def _taken(reading: asyncio.Future[FrameWindow]) -> None:
+    """Who waited may have gone, as where the engine died: then nobody is left to hear why."""
+    if not reading.cancelled():
+        reading.exception()
