@@ -104,6 +104,14 @@ def test_a_reboot_is_told_and_makes_results_stale(read_text: Any) -> None:
     assert compared.changed == ()
 
 
+def test_results_are_kept_where_the_machine_is_the_same_and_dropped_where_it_is_not(read: Any) -> None:
+    baseline.save("a", read("story-before"), results("right", 53.0))
+    baseline.save("a", read("story-before"))
+    assert baseline.load("a").results == results("right", 53.0)
+    baseline.save("a", read("story"))
+    assert baseline.load("a").results is None
+
+
 def test_a_file_of_ones_own(read: Any, tmp_path: Path) -> None:
     path = tmp_path / "here.json"
     assert baseline.save(str(path), read("one-gpu")) == path

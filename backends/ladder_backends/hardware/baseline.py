@@ -192,11 +192,13 @@ def names() -> tuple[str, ...]:
 def save(name: str, machine: Machine, results: Mapping[str, Any] | None = None) -> Path:
     """Write a baseline; an older one of that name stays where writing fails.
 
+    Results of an older one are kept where none are given and nothing has changed that would make them stale.
+
     Raises:
         BaselineInvalid: It cannot be written.
     """
     path = path_of(name)
-    text = json_text(machine, results)
+    text = json_text(machine, _results_kept(name, machine) if results is None else results)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(f".{path.name}.{os.getpid()}")
@@ -211,6 +213,14 @@ def save(name: str, machine: Machine, results: Mapping[str, Any] | None = None) 
             f"the baseline cannot be written to {clean_line(str(path))}", error.strerror or "", "name another file"
         ) from None
     return path
+
+
+def _results_kept(name: str, machine: Machine) -> Mapping[str, Any] | None:
+    try:
+        older = load(name)
+    except BaselineInvalid:
+        return None
+    return None if compare(older, machine).stale else older.results
 
 
 def load(name: str) -> Baseline:
