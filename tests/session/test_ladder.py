@@ -71,7 +71,8 @@ async def test_a_finding_leads_into_its_lane(ladder, cuda_gdb) -> None:
     assert again.exact
     # All that a jump changes is one notification.
     assert len([change for change in told if change & Change.FRAMES]) == 1
-    assert {each.name for each in debug.variables.variables if each.changed} == {"i"}
+    # A lane is compared with itself: what another lane has is no change.
+    assert not any(each.changed for each in debug.variables.variables)
     await session.resume(StepKind.NEXT)
     assert "a dump cannot run" in debug.notices[-1].text
 

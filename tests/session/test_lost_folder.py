@@ -34,7 +34,7 @@ def test_it_is_still_known_by_its_name(lost: Path) -> None:
     assert current_folder() == lost
     assert typed_path("a.out") == lost / "a.out"
     assert _spellings(Path("a.out"))[0] == str(lost / "a.out")
-    assert str(lost) in Ladder()._roots()
+    assert str(lost) in Ladder().sources.roots()
 
 
 async def test_an_engine_starts_and_runs_in_it(gdb, lost: Path, told, compiled) -> None:
