@@ -140,7 +140,9 @@ def test_many_warps_share_one_row_where_they_are_absent() -> None:
     assert labels[:5] == ["0–2", "", "4–19", "20", "21–31"]
 
 
-def whole(kernel: Kernel, blocks: tuple[BlockRange, ...], layout: Layout, focus: Dim3 | None = None) -> list[BlockCell]:
+def whole(
+    kernel: Kernel, blocks: tuple[BlockRange, ...], layout: Layout, focus: Dim3 | None = None
+) -> list[BlockCell]:
     spans = Spans(kernel, blocks)
     return [cell for line in range(layout.lines) for cell in line_cells(kernel, spans, layout, line, focus)]
 

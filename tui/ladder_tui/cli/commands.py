@@ -48,9 +48,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "record", "-o NAME.ladder -- ...", "put a failure into one file", "ladder_tui.cli.record", program=True
         ),
-        Command(
-            "hardware", "[--simulate NAME]", "show GPUs, links and what is wrong with them", "ladder_tui.cli.hardware"
-        ),
+        Command("hardware", "[--simulate NAME]", "show GPUs, links and what is wrong", "ladder_tui.cli.hardware"),
         Command("p2p", "[--simulate NAME]", "test every pair of GPUs, and say what helps", "ladder_tui.cli.p2p"),
         Command("config", "path|show", "where settings are read, and what they are", "ladder_tui.cli.config"),
     )

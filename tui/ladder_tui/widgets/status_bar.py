@@ -110,7 +110,8 @@ class StatusBar(LineView, can_focus=False):
         if run is Run.NOTHING and self.ladder.state.report is not None:
             return [Cell("● ", "focus"), Cell("report", "strong")]
         machine = self.ladder.state.hardware.machine
-        if run is Run.NOTHING and machine is not None and rung_named(self.ladder.state.rung).layout is Layout.HARDWARE:
+        on_hardware = rung_named(self.ladder.state.rung).layout is Layout.HARDWARE
+        if run is Run.NOTHING and machine is not None and on_hardware:
             return [Cell("● ", "focus"), Cell(machine.title, "strong"), *self._simulated(machine.simulated)]
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):

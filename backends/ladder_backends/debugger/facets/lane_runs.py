@@ -27,6 +27,8 @@ class LaneRuns(abc.ABC):
 
         Args:
             location: `file:line`, or `*0xaddress`.
+            block: Of the lane, or None for any.
+            thread: Of the lane in its block, or None for any of it.
 
         Raises:
             CommandFailed: There is no such place, with the engine's reason.
