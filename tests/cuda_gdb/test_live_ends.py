@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ladder_backends.cuda_gdb import CudaGdbDebugger
-from ladder_backends.debugger import LaunchTarget
+from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.mi.transport import Channel
 from ladder_backends.model.focus import Focus
 from ladder_backends.session.debug_session import DebugSession
@@ -114,3 +114,34 @@ async def test_what_was_refused_is_said(compiled: Callable[[str], Path], command
     session, outcome = await jumped(engine, compiled("steps"), 0)
     await session.close()
     assert f"cuda-gdb cannot {words}: cuda-gdb gave up: CUDBG_ERROR_INTERNAL" in outcome.reason
+
+
+@pytest.mark.parametrize("runs", [False, True])
+async def test_fatal_words_of_another_program_end_nothing(compiled: Callable[[str], Path], runs: bool) -> None:
+    """`shell git status` and `make` say `fatal: ...` of themselves."""
+    engine = StandIn("live-hang")
+    session = DebugSession(CudaGdbDebugger(engine))
+    await session.open(LaunchTarget(compiled("steps")), run=False)
+    await session.resume(StepKind.RUN)
+    while session.state.run is not Run.RUNNING:  # noqa: ASYNC110
+        await asyncio.sleep(0.005)
+    if not runs:
+        await session.interrupt()
+        await session.at_rest()
+    before = session.state.run
+    types = engine._type
+
+    def answers(line: str) -> None:
+        engine.write(f"{line}\r\nfatal: not a git repository (or any of the parent directories): .git\r\n")
+        types(line)
+
+    engine._type = answers  # type: ignore[method-assign]
+    await session.console("shell git status")
+    await session.at_rest() if not runs else await asyncio.sleep(0.05)
+    assert session.state.run is before
+    assert not [notice for notice in session.state.notices if "gave up" in notice.text]
+    # Its own words are heard all the same, and so are those behind `run`.
+    engine._type = lambda line: engine.write(f"{line}\r\nfatal: something new\r\n(cuda-gdb) ")  # type: ignore[method-assign]
+    await session.console("run")
+    assert [notice for notice in session.state.notices if "gave up: something new" in notice.text]
+    await session.close()

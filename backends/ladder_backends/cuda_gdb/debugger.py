@@ -117,7 +117,7 @@ class CudaGdbDebugger(GdbDebugger):
         self._typed_frame: Frame | None = None
         self.events.amend = self._stop_words.amend
         self.events.overhear = self._overhear
-        self.events.overhear_console = ConsoleEar(self._overhear).hear
+        self.events.overhear_console = ConsoleEar(self._overhear, self._console.unfinished).hear
         self._failed: Failure | None = None
         host = {name: getattr(self, name) for name in ("registers", "memory", "code", "values", "kernel_launches")}
         self._on_host: Mapping[str, Any] = host

@@ -94,6 +94,11 @@ _MARKS = (
 _LONGEST = 500
 _UNREADABLE = re.compile(r"(?:read|write)_\w+\(|[Ff]ailed to (?:read|write)\b")
 _FATAL = re.compile(r"^\s*fatal:\s*(?P<why>.*)")
+_OWN = "CUDBG_"
+_LETS_RUN = re.compile(
+    r"\s*(?:r|run|start|starti|c|cont|continue|n|next|s|step|ni|nexti|si|stepi|fin|finish|u|until|advance|j|jump"
+    r"|signal|attach|target)\b"
+)
 
 
 def failure_in(line: str) -> Failure | None:
@@ -117,10 +122,11 @@ class ConsoleEar:
 
     Args:
         take: Takes such a line.
+        typed: Tells the line that was typed and is worked on, or an empty string.
     """
 
-    def __init__(self, take: Callable[[str], None]) -> None:
-        self._take = take
+    def __init__(self, take: Callable[[str], None], typed: Callable[[], str]) -> None:
+        self._take, self._typed = take, typed
         self._begun = ""
 
     def hear(self, text: str) -> None:
@@ -130,5 +136,10 @@ class ConsoleEar:
         self._begun = begun[-_LONGEST:]
         if any(mark in whole for mark in _MARKS):
             for line in lines:
-                if any(mark in line for mark in _MARKS):
+                if any(mark in line for mark in _MARKS) and not self._of_another(line):
                     self._take(line)
+
+    def _of_another(self, line: str) -> bool:
+        """A line such as `fatal: not a git repository`: of a program that was called with `shell` or `make`."""
+        typed = self._typed()
+        return bool(typed) and _OWN not in line and _FATAL.match(line) is not None and not _LETS_RUN.match(typed)

@@ -48,6 +48,10 @@ class Console:
         """A command that was typed is being worked on."""
         return self.expects_prompt and not self._events.running and not self.line.waits
 
+    def unfinished(self) -> str:
+        """The line that was typed last, where no prompt has come behind it; else an empty string."""
+        return clean_line(self._typed) if self.expects_prompt else ""
+
     def working(self) -> tuple[str, float]:
         """The line that was typed last, and how many seconds ago."""
         return clean_line(self._typed), time.monotonic() - self.typed_at
