@@ -115,7 +115,7 @@ def _host_frame(record: RecordDraft, frame: CodeLocation) -> None:
         record.add_host_frame(frame)
 
 
-def _file_of_side(record: RecordDraft, value: tuple[str, int]) -> None:
+def _file_of_side(record: RecordDraft, value: tuple[str, int | None]) -> None:
     """A place whose line was broken before its file."""
     if record.sides and not record.sides[-1].location.file:
         side = record.sides[-1]
@@ -140,7 +140,7 @@ def _device_frame(record: RecordDraft, frame: CodeLocation) -> None:
     record.add_device_frame(frame)
 
 
-def _in_file_or_module(record: RecordDraft, value: tuple[str, int, str]) -> None:
+def _in_file_or_module(record: RecordDraft, value: tuple[str, int | None, str]) -> None:
     if record.sides and not record.stacks:
         _file_of_side(record, value[:2])
     else:
@@ -268,7 +268,7 @@ def parse_continuation(body: str) -> tuple[Effect | None, bool]:
     form = _BY_WORD.get(word)
     effect = form(body) if form is not None else None
     if word == "in" and (broken := _FILE_OF_SIDE.match(body)) is not None:
-        effect = _in_file_or_module, (broken[1], int(broken[2]), body[3:].strip())
+        effect = _in_file_or_module, (broken[1], number(broken[2]), body[3:].strip())
     if effect is None and " Thread (" in body:
         effect = _parse_side(body)
     if effect is None and _BROKEN.match(body) is not None:

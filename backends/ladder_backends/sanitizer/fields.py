@@ -22,7 +22,7 @@ def number(text: str | None) -> int | None:
     if not text or len(text) > 40:
         return None
     digits = text.replace(",", "")
-    return int(digits) if digits.isdigit() else None
+    return int(digits) if digits.isdecimal() else None
 
 
 def dim3(text: str | None) -> Dim3 | None:

@@ -18,6 +18,7 @@ import re
 from functools import lru_cache
 
 from ladder_backends.model.finding import CodeLocation
+from ladder_backends.sanitizer.fields import number
 
 NOWHERE = CodeLocation()
 """A location that says nothing."""
@@ -36,7 +37,7 @@ def _place(text: str) -> tuple[str, int | None]:
     """`file:LINE` or a file alone."""
     match = _FILE_LINE.match(text)
     if match is not None:
-        return match[1], int(match[2])
+        return match[1], number(match[2])
     return text, None
 
 
@@ -45,7 +46,7 @@ def _file_first(text: str) -> CodeLocation | None:
     match = _FILE_LINE_FUNCTION.match(text)
     if match is None or not _looks_like_file(match[1]):
         return None
-    return CodeLocation(function=match[3].strip(), file=match[1], line=int(match[2]))
+    return CodeLocation(function=match[3].strip(), file=match[1], line=number(match[2]))
 
 
 def _looks_like_file(text: str) -> bool:
@@ -97,10 +98,10 @@ def parse_location(text: str) -> CodeLocation:
     if not file:
         match = _FILE_LINE_ONLY.match(text)
         if match is not None and _looks_like_file(match[1]):
-            return CodeLocation(match[3] or "", match[1], int(match[2]))
+            return CodeLocation(match[3] or "", match[1], number(match[2]))
         match = _AT_LINE.match(text)
         if match is not None:
-            return CodeLocation(match[1], "", int(match[2]))
+            return CodeLocation(match[1], "", number(match[2]))
     return CodeLocation(function, file, line)
 
 

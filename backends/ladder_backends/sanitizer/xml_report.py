@@ -278,7 +278,7 @@ def _head_of(record: Node) -> Head:
         thread=parsed.thread,
         kernel=parsed.kernel,
         name=parsed.name or what.get("name"),
-        result=parsed.result if parsed.result is not None else int(result[:9]) if result.isdigit() else None,
+        result=parsed.result if parsed.result is not None else int(result[:9]) if result.isdecimal() else None,
         default_kind=parsed.default_kind,
     )
 
