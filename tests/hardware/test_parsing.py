@@ -138,7 +138,7 @@ def test_the_window_of_a_port_and_the_sizes_of_bar1(reader: Reader, tree: Tree) 
     tree.put(
         f"{pci.DEVICES}/0000:40:01.1/resource",
         none * 13
-        + "0x0000000000003000 0x0000000000003fff 0x0000000000000101\n"
+        + "0x0000000000003000 0x0000ffffffffffff 0x0000000000000101\n"
         + "0x00000000a0000000 0x00000000a3ffffff 0x0000000000000200\n"
         + "0x0000020000000000 0x0000022001ffffff 0x0000000000102201\n"
         + none,

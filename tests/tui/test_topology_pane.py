@@ -117,6 +117,9 @@ async def test_the_matrix_fits_eight_gpus_into_80x24_and_tells_the_way(hardware:
         await view.press("down", "right", "right")
         assert "GPU1 – GPU3" in view.text()
         assert "→ GPU3" in view.text()
+        await view.press("end")
+        assert pane_of(view).cursor == 7
+        await view.press("home", "down")
         # On a GPU itself there is no way.
         await view.press("left", "left")
         assert "choose another GPU" in view.text()
@@ -178,6 +181,7 @@ async def test_a_link_that_stays_slow_under_load_is_told_and_an_idle_one_is_not(
             view.app.ladder.tell(Change.HARDWARE)
             await view.press("z", "end")
             assert word in view.text()
+            assert ("stays at" in view.text()) is (counters is not idle)
             await view.press("z")
 
 
