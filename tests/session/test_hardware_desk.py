@@ -59,14 +59,14 @@ async def test_a_machine_that_is_none_is_told_and_another_can_be_opened(ladder: 
 
 
 async def test_another_machine_takes_everything_of_the_last_one_away(ladder: Ladder) -> None:
-    await ladder.hardware.open("one-gpu")
+    await ladder.hardware.open("worn")
     assert ladder.state.hardware.machine is not None
-    (port,) = ladder.state.hardware.machine.ports
+    port = next(iter(ladder.state.hardware.machine.ports))
     await ladder.hardware.open("healthy-8x-h200")
     await ladder.hardware.sample()
     assert len(ladder.state.hardware.counters) == 8
     await ladder.hardware.paste(f"{port} 001d\n")
-    await ladder.hardware.open("one-gpu")
+    await ladder.hardware.open("worn")
     state = ladder.state.hardware
     assert state.counters == {}
     assert state.machine is not None
