@@ -16,19 +16,24 @@ if TYPE_CHECKING:
 
 
 class EditNews:
-    """Tells once of an edited source in which the program stands."""
+    """Tells once of an edited source in which the program stands, a dump was written, or a report found something."""
 
     def __init__(self) -> None:
-        self._told = ""
+        self._told: set[str] = set()
 
     def words(self, debug: DebugState | None, source: SourceFile) -> str:
         """What there is to say, or an empty string."""
-        if source.state is not SourceState.EDITED or debug is None or debug.run is not Run.STOPPED:
+        run = debug.run if debug is not None else Run.NOTHING
+        if source.state is not SourceState.EDITED or run not in (Run.NOTHING, Run.STOPPED, Run.DUMP):
             return ""
-        name = clean_line(file_name(source.name))
-        told = self._told == source.note or any(f"{name} was edited" in one.text for one in debug.notices)
-        self._told = source.note
-        return "" if told or debug.build.program is None else source.note
+        told = source.note in self._told
+        self._told.add(source.note)
+        if debug is not None:
+            name = clean_line(file_name(source.name))
+            told |= any(f"{name} was edited" in one.text for one in debug.notices)
+            # Of a process that was attached to nobody knows here when it was made.
+            told |= run is Run.STOPPED and debug.build.program is None
+        return "" if told else source.note
 
 
 def index_now(before: Sequence[str], now: Sequence[str], index: int) -> int:
