@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from ladder_backends.errors import EngineMissing
+from ladder_backends.sanitizer.plan import Plan
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.sanitizer_state import RunPhase, SanitizerRunState
+from ladder_tui.opening import Opening
 
 STAND_IN = Path(__file__).parents[1] / "sanitizer_runs/stand_in/compute-sanitizer"
 LOGS = Path(__file__).parents[1] / "sanitizer/reports/logs"
@@ -190,3 +193,15 @@ async def test_a_line_is_typed_to_the_program(show: Any, stand_in: Any, tmp_path
         assert "got <yes>" in list(ladder.sanitizer.state.output)
         await view.press("i")
         assert "no program runs under the sanitizer" in view.text()
+
+
+async def test_a_run_that_cannot_begin_stands_on_its_own_rung(
+    greeter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LADDER_SANITIZER", "/no/such/tool")
+    await asyncio.to_thread(greeter.chmod, 0o644)
+    ladder = Ladder()
+    # The program is not worth mending where there is no tool to run it under.
+    with pytest.raises(EngineMissing, match="/no/such/tool"):
+        await Opening(plan=Plan(greeter)).open(ladder)
+    assert ladder.state.rung == "sanitizer"

@@ -259,3 +259,28 @@ def test_a_missing_sanitizer_is_said_where_reports_are_read() -> None:
     rows = start_rows({"compute-sanitizer": missing}, (), ())
     row = next(row for row in rows if isinstance(row.target, RungTarget) and row.target.name == "sanitizer")
     assert row.target == RungTarget("sanitizer", "compute-sanitizer is not on PATH — install it")
+
+
+async def test_a_missing_sanitizer_is_said_before_a_line_is_typed(
+    app: LadderApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = Probe("compute-sanitizer", None, missing="compute-sanitizer is not on PATH", remedy="install it")
+    monkeypatch.setattr(start, "probe_one", lambda name: missing)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        screen = app.screen
+        assert isinstance(screen, StartScreen)
+        assert screen.notice_line.notice is not None
+        assert "not on PATH — install it" in screen.notice_line.notice.text
+        assert not screen.prompt.display
+
+
+async def test_a_question_mark_tells_of_the_keys(app: LadderApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("?")
+        screen = app.screen
+        assert isinstance(screen, StartScreen)
+        assert screen.notice_line.notice is not None
+        assert "q quits" in screen.notice_line.notice.text

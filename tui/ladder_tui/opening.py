@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import LadderError
+from ladder_backends.rungs import findings_rung
 
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
@@ -73,6 +74,8 @@ class Opening:
         elif self.target is not None:
             await self._open_target(ladder, self.target)
         elif self.plan is not None:
+            # Where it cannot begin, too: there is the way to begin it otherwise.
+            ladder.switch_rung(findings_rung().name)
             await ladder.sanitizer.start(self.plan, self.save)
         if self.focus is not None:
             await ladder.jump_to(self.focus)

@@ -83,10 +83,11 @@ class SanitizerRuns:
 
         if self.state.active or self._starting:
             raise TargetInvalid("a run of the sanitizer goes on already", "", "stop it first")
-        _refuse(plan)
         self._starting = True
         try:
+            # Without the tool nothing else is worth mending.
             tool = await asyncio.to_thread(installed_sanitizer)
+            _refuse(plan)
             folder = await asyncio.to_thread(RunFolder.make, plan, save)
             commands = [command_for(plan, name, tool, folder.path) for name in plan.tools]
         finally:

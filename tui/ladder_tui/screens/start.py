@@ -45,6 +45,11 @@ LOOK_AFTER = 0.03
 """Seconds after which debuggers are looked for: the first paint would wait for what is imported for it."""
 
 
+_KEYS = (
+    "arrows choose, Enter opens; o a s and the digits do what stands beside them, q quits. "
+    "In what is opened, ? lists every key."
+)
+
 SANITIZER = findings_rung().engine
 """The tool that is looked for beside the debuggers."""
 
@@ -287,6 +292,11 @@ class StartScreen(Dialog, Screen[Opening]):
         self.prompt.ask("open", self._typed, placeholder="PROGRAM ARGS…, or files: core, report, dump, case")
 
     def _ask_program(self) -> None:
+        tool = (self.list.probes or {}).get(SANITIZER)
+        if tool is not None and not tool.available:
+            # Said before a line is typed for nothing.
+            self.say(f"{tool.missing} — {tool.remedy}" if tool.remedy else tool.missing, "error")
+            return
         self.prompt.ask(
             "sanitize", self._typed_program, placeholder="PROGRAM ARGS…; more settings: sanitize --help"
         )
@@ -317,7 +327,7 @@ class StartScreen(Dialog, Screen[Opening]):
             self.say(error.line(), "error")
 
     def on_key(self, event: events.Key) -> None:
-        """`o` asks what to open, `a` shows processes, `s` sanitizes, `q` quits, a digit chooses a rung."""
+        """`o` asks what to open, `a` shows processes, `s` sanitizes, `?` tells of keys, digits choose rungs."""
         if self.prompt.display:
             return
         self.notice_line.hide()
@@ -330,6 +340,9 @@ class StartScreen(Dialog, Screen[Opening]):
         elif event.character == "s":
             event.stop()
             self._ask_program()
+        elif event.character == "?" or event.key == "f1":
+            event.stop()
+            self.say(_KEYS)
         elif rung := rung_at(event.character):
             event.stop()
             self.list.choose_rung(rung.name)
