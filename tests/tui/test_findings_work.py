@@ -330,3 +330,39 @@ async def test_bugs_fold_away_and_come_back_while_the_report_is_replaced(
             await settle(pilot)
             await press(pilot, "d", "t", "end", "home")
         assert texts(app)[0].startswith("✗ read 4 B")
+
+
+@pytest.mark.parametrize(("keys", "seen", "below"), [("dt", "block 2", "kernel  "), ("td", "kernel  ", "block 2")])
+async def test_of_map_and_details_what_was_asked_for_last_stands_first(
+    gpu_dump: Any, make_app: Callable[..., LadderApp], keys: str, seen: str, below: str
+) -> None:
+    shows(gpu_dump, "racecheck-hazard.log")
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await press(pilot, "w", "f", "home", *keys)
+        assert row_with(app, seen) < row_with(app, below)
+
+
+async def test_the_way_into_a_lane_is_the_first_hint(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump, (80, 24)) as view:
+        await view.press("w", "f", "home")
+        hints = view.app.workspace.status_bar.row(0).end
+        assert "".join(cell.text for cell in hints).startswith("⏎ lane")
+
+
+async def test_a_search_tells_what_can_be_searched_for_and_how_to_get_back(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump, (80, 24)) as view:
+        await view.press("w", "f", "slash")
+        assert "kind:race" in view.text().splitlines()[-1]
+        await view.press(*"vadd", "enter")
+        assert "Esc all" in view.text()
+        await view.press("escape")
+        assert "Esc all" not in view.text()
+
+
+async def test_an_export_tells_of_its_other_forms(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump, (80, 24)) as view:
+        await view.press("w", "f", "ctrl+s")
+        last = view.text().splitlines()[-1]
+        assert "findings.sarif" in last
+        assert "name.md" in last

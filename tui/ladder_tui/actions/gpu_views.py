@@ -7,7 +7,7 @@ from ladder_tui.actions.action import CAN_STEP, Action, Need
 GPU_VIEW_ACTIONS: tuple[Action, ...] = (
     # Findings
     Action("findings.go", ("enter",), "lane", "Stand in the lane of the finding; open what is folded", "Findings",
-           "act", "findings", needs=Need.FINDINGS),
+           "act", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
     Action("findings.fold", ("space",), "fold", "Fold or unfold a bug, its further lanes, its consequences",
            "Findings", "fold", "findings", needs=Need.FINDINGS | Need.ROW, hinted=True),
     Action("findings.order", ("o",), "order", "List by arrival, lanes, severity, line or kernel", "Findings",

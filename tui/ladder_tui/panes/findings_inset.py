@@ -31,6 +31,7 @@ class Insets:
         extents_of: How large grid and blocks of a finding's kernel are, where an engine has told.
         mapped: Bugs whose lanes are drawn as a map.
         detailed: Bugs that are shown in full.
+        map_first: Bugs whose map was asked for after their details: what was asked for last is seen in a low view.
     """
 
     def __init__(self) -> None:
@@ -45,6 +46,7 @@ class Insets:
         self._report = report
         self.mapped: set[str] = set()
         self.detailed: set[str] = set()
+        self.map_first: set[str] = set()
         self._stacks: set[str] = set()
         self._blocks: dict[str, Dim3] = {}
         self._maps: dict[str, LaneMap] = {}
@@ -132,15 +134,26 @@ class Insets:
         first, whole, block = self._first(group), group.id in self._stacks, self._blocks.get(group.id)
         extents = self.extents_of(first)
         counting = self._maps[group.id].taken if group.id in self._maps else 0
-        stamp = (detailed, mapped, whole, block, extents, self.here, self.width, len(group.members), counting)
+        map_first = group.id in self.map_first
+        stamp = (
+            detailed,
+            mapped,
+            map_first,
+            whole,
+            block,
+            extents,
+            self.here,
+            self.width,
+            len(group.members),
+            counting,
+        )
         made = self._made.get(group.id)
         if made is not None and made[0] == stamp and counting == len(group.members):
             return made[1]
-        rows: list[InsetRow] = []
-        if detailed:
-            rows += detail_rows(group.id, first, whole_stack=whole)
+        details = detail_rows(group.id, first, whole_stack=whole) if detailed else []
+        drawn: list[InsetRow] = []
         if mapped:
-            rows += map_rows(
+            drawn = map_rows(
                 group.id,
                 self.lanes(group),
                 self.here,
@@ -149,5 +162,6 @@ class Insets:
                 extents=extents,
                 letters=first.lane is LaneAnswer.TWO,
             )
+        rows = drawn + details if map_first else details + drawn
         self._made[group.id] = stamp, rows
         return rows

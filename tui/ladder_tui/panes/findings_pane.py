@@ -58,6 +58,7 @@ class FindingsPane(SanitizerActs, Pane):
 
     INTEREST = Change.FINDINGS | Change.FOCUS | Change.FRAMES | Change.RUNG | Change.SANITIZER_RUN
     BINDINGS = bindings_for("findings")
+    SEARCHES = "words, kind:race kernel:vadd file: line: lane: note: is:open, -word"
 
     def __init__(self, ladder: Ladder, *, palette: Palette, id: str) -> None:
         super().__init__(ladder, palette=palette, id=id)
@@ -97,6 +98,7 @@ class FindingsPane(SanitizerActs, Pane):
             state.append(Cell(f" · {words}", "focus" if against.new else "text"))
         if self._rows.query:
             state.append(Cell(f" · {self._rows.group_count:,} with “{self._rows.query}”", "match"))
+            state += [Cell(f"  {key_of('findings.all')}", "key"), Cell(" all", "muted")]
         if self._rows.order is not Order.ARRIVAL:
             state.append(Cell(f" · by {self._rows.order}", "muted"))
         return Title(self.pane_name, tuple(state), self.tab_cells())

@@ -195,6 +195,7 @@ class FindingsRows:
     def toggle_map(self, group_id: str) -> None:
         """Draw a bug's lanes as a map in the place of their list, or list them again."""
         self._insets.mapped ^= {group_id}
+        self._insets.map_first.add(group_id)
         found = self._matches.get(group_id) if self._matches is not None else None
         block = self._report.findings[found[0]].block if found else None
         if block is not None:
@@ -205,6 +206,7 @@ class FindingsRows:
     def toggle_details(self, group_id: str) -> None:
         """Show everything that the report says of a bug, or no longer."""
         self._insets.detailed ^= {group_id}
+        self._insets.map_first.discard(group_id)
         self._touch_group(group_id)
 
     @property

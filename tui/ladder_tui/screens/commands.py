@@ -307,7 +307,7 @@ class Commands(
             if not view.search(needle):
                 self._say(f"not found: {needle}" if needle else "nothing to repeat: type what to search")
 
-        home.prompt.ask("/", search)
+        home.prompt.ask("/", search, placeholder=view.SEARCHES)
 
     def action_evaluate(self) -> None:
         """Ask for an expression; what it is stands in Variables from then on, in sight whoever has the keys."""

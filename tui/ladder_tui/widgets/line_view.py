@@ -61,6 +61,7 @@ class LineView(Widget, can_focus=True):
         HAS_CURSOR: One row is selected; two columns at the left mark it.
         CURSOR_LIT: The selected row has a background of its own while the view has the focus.
         TAKES_TEXT: The view types what is pressed; letters are no commands while it has the focus.
+        SEARCHES: What can be searched for, where that is more than words.
         edge: Separator glyphs down the left side, one a line, or an empty string; the layout sets it.
         joins: Columns of the title line in which a separator from above ends; the layout sets them.
     """
@@ -69,6 +70,7 @@ class LineView(Widget, can_focus=True):
     HAS_CURSOR: ClassVar[bool] = True
     CURSOR_LIT: ClassVar[bool] = True
     TAKES_TEXT: bool = False
+    SEARCHES: ClassVar[str] = ""
     ALLOW_SELECT = False
     BINDINGS = bindings_for("list")
     DEFAULT_CSS = "LineView { width: 1fr; height: 1fr; }"

@@ -45,7 +45,8 @@ class Prompt(LineView):
         text, at = self._editor.text, self._editor.position
         label = Cell(f" {self._label} ", "prompt")
         if self._offered:
-            return Row((label, Cell(text, "rung-active")))
+            # What else could be typed is told beside it: it is not seen otherwise.
+            return Row((label, Cell(text, "rung-active"), Cell(f"  {self._placeholder}".rstrip(), "muted")))
         if not text:
             return Row(
                 (label, Cell(self._placeholder[:1] or " ", "rung-active"), Cell(self._placeholder[1:], "muted"))
@@ -72,7 +73,7 @@ class Prompt(LineView):
             label: What is asked for.
             give: Called with the text when Enter is pressed.
             initial: Text to start from.
-            placeholder: What to write, shown while nothing is.
+            placeholder: What to write, shown while nothing is, or behind an `initial` that is typed over.
             typed_over: The first character that is typed takes the place of `initial`; an editor's key keeps it.
         """
         self._label, self._give, self._placeholder = label, give, placeholder
