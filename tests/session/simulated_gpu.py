@@ -198,6 +198,8 @@ class SimulatedGpu(Debugger):
 
     def _focus(self) -> Focus:
         here = self.here
+        if here.launch < 0:
+            return Focus.of(thread=1)
         return Focus.of(kernel=here.launch, grid=here.launch + 1, block=here.block, thread=here.thread)
 
     async def focus(self) -> Focus | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ladder_backends.cuda_gdb import CudaGdbDebugger
 from ladder_backends.cuda_gdb.lane_runs import CudaLaneRuns
-from ladder_backends.debugger import LaunchTarget
+from ladder_backends.debugger import LaunchTarget, StepKind
 from ladder_backends.debugger.facets import LaunchStops
 from ladder_backends.errors import CommandFailed
 from ladder_backends.model.focus import Focus
@@ -171,6 +172,43 @@ async def test_ctrl_c_stops_it() -> None:
     assert one.session.state.run is Run.STOPPED
     await one.jump.stay()
     assert not one.gpu.lane_runs.waiting
+
+
+@pytest.mark.parametrize(("question", "grid"), [("kernels", (4, 1, 1)), ("kernels", BIG), ("frames", BIG)])
+async def test_ctrl_c_where_it_stands_for_a_moment(monkeypatch: Any, question: str, grid: Any) -> None:
+    """Between two runs nothing is there to be stopped; it does not run on all the same."""
+    one = await stand(Launch("fill()"), Launch(grid=grid, comes=False))
+    ask = getattr(one.gpu, question)
+
+    async def pressed(*given: Any) -> Any:
+        monkeypatch.setattr(one.gpu, question, ask)
+        await one.jump.interrupt()
+        return await ask(*given)
+
+    monkeypatch.setattr(one.gpu, question, pressed)
+    async with asyncio.timeout(2):
+        outcome = await one.jump.go()
+    assert outcome.reason.startswith("you stopped it before block (3,0,0) thread (232,0,0)")
+    assert one.session.state.run is Run.STOPPED
+    assert [each.act for each in outcome.alternatives] == [Act.WAIT, Act.STAY]
+    one.gpu.script[1].comes = True
+    assert (await one.jump.wait_on()).exact
+
+
+async def test_ctrl_c_in_the_instant_of_the_launch() -> None:
+    """The launch that is meant was not looked at yet: who waits on does not run past it."""
+    one = await stand(Launch())
+    resume = one.gpu.resume
+
+    async def pressed(kind: StepKind, location: str = "") -> None:
+        await resume(kind, location)
+        if kind is StepKind.RUN:
+            one.jump._stopped_by_user = True
+
+    one.gpu.resume = pressed  # type: ignore[method-assign]
+    outcome = await one.jump.go()
+    assert outcome.reason == "you stopped it before the kernel was launched"
+    assert (await one.jump.wait_on()).exact
 
 
 async def test_who_stands_at_the_place_already_is_not_waited_for() -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import enum
-import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,12 +21,23 @@ from ladder_backends.errors import CommandFailed, EngineError, LadderError, Targ
 from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.frame import file_name
-from ladder_backends.model.grid import LANES, volume
 from ladder_backends.session.alternatives import Act, Alternative, Way, outside_grid
 from ladder_backends.session.jump import JumpOutcome, look
-from ladder_backends.session.live_wish import AGAIN, DUMP, STAY, WAIT, GaveUp, LiveLimits, LiveWish, line_of
+from ladder_backends.session.live_wish import (
+    AGAIN,
+    DUMP,
+    STAY,
+    WAIT,
+    GaveUp,
+    LiveLimits,
+    LiveWish,
+    Phase,
+    last_line,
+    line_of,
+    stands_at,
+    warps_in,
+)
 from ladder_backends.session.state import NOT_STARTED, Run
-from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
     from ladder_backends.model.frame import Frame
@@ -42,14 +51,6 @@ _SUSPENDING = 15.0
 """Seconds that a GPU may take to stand after an interrupt."""
 
 _TELL_STEPS = 8
-_LONGEST = 120
-
-
-class _Phase(enum.Enum):
-    LAUNCH = enum.auto()
-    COMING = enum.auto()
-    LANE = enum.auto()
-    STEPS = enum.auto()
 
 
 class LiveJump:
@@ -69,7 +70,7 @@ class LiveJump:
         self._session = session
         self._tell_line = tell
         self._limits = limits or LiveLimits()
-        self._phase = _Phase.LAUNCH
+        self._phase = Phase.LAUNCH
         self._began = self._waits_since = 0.0
         self._stopped_by_user = False
         self._launches: LaunchStops | None = None
@@ -107,9 +108,8 @@ class LiveJump:
 
     async def _guarded(self, way: Callable[[], object]) -> JumpOutcome:
         self._began = self._waits_since = time.perf_counter()
-        self._stopped_by_user, self._way_stops = False, 0
+        self._stopped_by_user, self._way_stops, session = False, 0, self._session
         self.phases.clear()
-        session = self._session
         session.look_at_stops(False)
         try:
             await way()  # type: ignore[misc]
@@ -180,7 +180,7 @@ class LiveJump:
                 (AGAIN, Alternative(f"run on and wait for {wish.words}", act=Act.WAIT)),
             ) from refused
         finally:
-            self._phase = _Phase.LANE
+            self._phase = Phase.LANE
         self._stands_in(reached)
         here = await self._line()
         if wish.line is not None and here is not None and here < wish.line:
@@ -192,7 +192,7 @@ class LiveJump:
         if debugger.device_stops is None or debugger.lane_runs is None:
             raise GaveUp(f"{debugger.name} does not wait for lanes of kernels")
         await self._drop()
-        self._phase, self._matching, self._others = _Phase.LAUNCH, [], 0
+        self._phase, self._matching, self._others = Phase.LAUNCH, [], 0
         self._launches = debugger.device_stops.launches
         await debugger.device_stops.at_launch(LaunchStops.APPLICATION)
         kernel = base_name(self.wish.kernel) if self.wish.kernel else "a kernel"
@@ -205,21 +205,21 @@ class LiveJump:
         """Go on in the phase that was reached."""
         session, runs = self._session, self._session.debugger.lane_runs
         self._since = None if session.state.run is not Run.STOPPED else self._since
-        again = session.state.run is Run.STOPPED and self._phase in (_Phase.COMING, _Phase.LANE)
+        again = session.state.run is Run.STOPPED and self._phase in (Phase.COMING, Phase.LANE)
         if again and runs is not None:
             # Given up in the middle of waiting.
             if not runs.waiting:
                 await self._wait_at(self._place_waited_for)
             await self._resume(StepKind.CONTINUE)
-        elif session.state.run is Run.STOPPED and self._phase is _Phase.LAUNCH and self._launches is not None:
+        elif session.state.run is Run.STOPPED and self._phase is Phase.LAUNCH and self._passes:
             await self._resume(StepKind.CONTINUE)
-        if self._phase is _Phase.LAUNCH:
+        if self._phase is Phase.LAUNCH:
             await self._launch()
             await self._in_launch()
             return
-        if self._phase is not _Phase.STEPS:
+        if self._phase is not Phase.STEPS:
             await self._come(self._place_waited_for)
-        if self._phase is not _Phase.LANE:
+        if self._phase is not Phase.LANE:
             await self._to_line()
 
     async def _launch(self) -> None:
@@ -228,6 +228,7 @@ class LiveJump:
         while True:
             await self._stands("the kernel was launched")
             kernel = await self._kernel_here() if "block" in (session.state.focus or ()) else None
+            self._judged = session.state.since
             if kernel is not None and self._takes(kernel):
                 self._kernel = kernel
                 break
@@ -239,6 +240,13 @@ class LiveJump:
         self._waits_since = time.perf_counter()
         size = f"{format_coordinate(kernel.grid_dim)} blocks of {format_coordinate(kernel.block_dim)}"
         self._tell(f"launch {len(self._matching)} of {base_name(kernel.name)} reached · {size}")
+
+    @property
+    def _passes(self) -> bool:
+        """What stands is not the launch that is meant, as far as it was looked at."""
+        state = self._session.state
+        looked_at = "block" not in (state.focus or ()) or state.since == self._judged
+        return self._launches is not None and looked_at
 
     def _takes(self, kernel: Kernel) -> bool:
         """Whether a launch is the one that is meant; says which are passed over."""
@@ -266,18 +274,18 @@ class LiveJump:
         # Whoever stands at a breakpoint's place already goes on without a hit.
         if self.wish.line in (None, line_of(entry)) and await self._stand():
             return
-        if _warps(kernel) <= FEW_WARPS:
-            self._phase, self._place_waited_for = _Phase.LANE, self.wish.location or entry
+        if warps_in(kernel) <= FEW_WARPS:
+            self._phase, self._place_waited_for = Phase.LANE, self.wish.location or entry
             await self._wait_at(self._place_waited_for)
             self._tell(f"waits for {self.wish.words}")
             await self._resume(StepKind.CONTINUE)
             await self._come(self._place_waited_for)
             return
         if not await self._stand():
-            self._phase, self._place_waited_for = _Phase.COMING, entry
+            self._phase, self._place_waited_for = Phase.COMING, entry
             await self._wait_at(entry)
             block = format_coordinate(self.wish.asked["block"])
-            self._tell(f"block {block} is not on the device yet: waits for it among {_warps(kernel):,} warps")
+            self._tell(f"block {block} is not on the device yet: waits for it among {warps_in(kernel):,} warps")
             await self._resume(StepKind.CONTINUE)
             await self._come(entry)
         await self._to_line()
@@ -287,8 +295,8 @@ class LiveJump:
         if self.wish.line is None:
             return
         kernel = self._kernel
-        if kernel is not None and _warps(kernel) <= FEW_WARPS:
-            self._phase, self._place_waited_for = _Phase.LANE, self.wish.location
+        if kernel is not None and warps_in(kernel) <= FEW_WARPS:
+            self._phase, self._place_waited_for = Phase.LANE, self.wish.location
             await self._wait_at(self.wish.location)
             await self._resume(StepKind.CONTINUE)
             await self._come(self.wish.location)
@@ -302,7 +310,7 @@ class LiveJump:
             await self._stands(f"the lane came to {file_name(place)}", waiting=True)
             runs = session.debugger.lane_runs
             hit = runs is not None and not runs.waiting
-            if await self._stand() and (hit or await self._is_at(place)):
+            if await self._stand() and (hit or stands_at(await self._frame(), place)):
                 return
             self._count_stop()
             if hit:
@@ -313,7 +321,7 @@ class LiveJump:
     async def _steps(self) -> None:
         """Step the lane's warp line by line."""
         wanted = self.wish.line
-        self._phase = _Phase.STEPS
+        self._phase = Phase.STEPS
         for step in range(self._limits.steps):
             line = await self._line()
             if line == wanted:
@@ -329,6 +337,9 @@ class LiveJump:
     # -- pieces
 
     async def _resume(self, kind: StepKind) -> None:
+        if self._stopped_by_user:
+            # Pressed while it stood for a moment: nothing ran that could have been stopped.
+            raise GaveUp(f"you stopped it before {self.wish.words}", (WAIT, STAY))
         state = self._session.state
         self._since = state.since if state.run is Run.STOPPED else None
         await self._session.resume(kind)
@@ -342,7 +353,7 @@ class LiveJump:
         session, state = self._session, self._session.state
         late = self._moved = False
         try:
-            limit = self._limits.launch if self._phase is _Phase.LAUNCH else self._limits.seconds
+            limit = self._limits.launch if self._phase is Phase.LAUNCH else self._limits.seconds
             async with asyncio.timeout(max(0.05, self._waits_since + limit - time.perf_counter())):
                 await session.at_rest()
         except TimeoutError:
@@ -375,7 +386,7 @@ class LiveJump:
 
     def _seen(self) -> str:
         """What was launched, where nothing of it was meant."""
-        if self._phase is not _Phase.LAUNCH:
+        if self._phase is not Phase.LAUNCH:
             return ""
         kernel = base_name(self.wish.kernel) if self.wish.kernel else "a kernel"
         if self._matching:
@@ -386,9 +397,8 @@ class LiveJump:
 
     def _said(self) -> str:
         """The last line that the program wrote: why there was no launch, most often."""
-        lines = b"".join(list(self._session.state.program)[-4:]).decode(errors="replace").split("\n")
-        last = next((line for line in reversed(lines) if line.strip()), "") if not self._matching else ""
-        return f"; it wrote: {clean_line(last.strip())[:_LONGEST]}" if last else ""
+        last = last_line(tuple(self._session.state.program)[-4:]) if not self._matching else ""
+        return f"; it wrote: {last}" if last else ""
 
     def _count_stop(self) -> None:
         self._way_stops += 1
@@ -408,15 +418,6 @@ class LiveJump:
             return False
         self._stands_in(reached)
         return reached.satisfies(self.wish.asked)
-
-    async def _is_at(self, place: str) -> bool:
-        """The lane stands on a line, whatever stopped it there."""
-        frame = await self._frame()
-        return (
-            frame is not None
-            and frame.place is not None
-            and f"{file_name(frame.place.file)}:{frame.place.line}" == file_name(place)
-        )
 
     def _stands_in(self, reached: Focus) -> None:
         self._moved = True
@@ -492,9 +493,5 @@ class LiveJump:
 
     _place_waited_for = ""
     _since: float | None = None
+    _judged: float | None = None
     _moved = True
-
-
-def _warps(kernel: Kernel) -> int:
-    """Warps of all its blocks; 0 where the engine did not tell how many there are."""
-    return volume(kernel.grid_dim) * math.ceil(volume(kernel.block_dim) / LANES)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import enum
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import file_name
+from ladder_backends.model.grid import LANES, volume
 from ladder_backends.session.alternatives import Act, Alternative
+from ladder_backends.text import clean_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from ladder_backends.model.finding import Finding
+    from ladder_backends.model.frame import Frame
+    from ladder_backends.model.grid import Kernel
+
+_LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,15 @@ class LiveLimits:
     steps: int = 200
 
 
+class Phase(enum.Enum):
+    """How far a live jump has come: what it waits for."""
+
+    LAUNCH = enum.auto()
+    COMING = enum.auto()
+    LANE = enum.auto()
+    STEPS = enum.auto()
+
+
 class GaveUp(Exception):
     """A live jump ends without the lane.
 
@@ -83,6 +100,23 @@ def line_of(place: str) -> int | None:
     """10 of `/src/vector_add_oob.cu:10`; None where a place names no line."""
     line = place.rpartition(":")[2]
     return int(line) if line.isdecimal() else None
+
+
+def warps_in(kernel: Kernel) -> int:
+    """Warps of all its blocks; 0 where the engine did not tell how many there are."""
+    return volume(kernel.grid_dim) * math.ceil(volume(kernel.block_dim) / LANES)
+
+
+def last_line(output: Sequence[bytes]) -> str:
+    """The last line with words in what a program wrote, clean and cut; else an empty string."""
+    lines = b"".join(output).decode(errors="replace").split("\n")
+    return next((clean_line(line.strip())[:_LONGEST] for line in reversed(lines) if line.strip()), "")
+
+
+def stands_at(frame: Frame | None, place: str) -> bool:
+    """Whether a frame is on the line of a place, whatever stopped it there."""
+    at = frame.place if frame is not None else None
+    return at is not None and f"{file_name(at.file)}:{at.line}" == file_name(place)
 
 
 def wish_of(finding: Finding, asked: Focus, side: int = 0) -> LiveWish:
