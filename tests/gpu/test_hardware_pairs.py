@@ -17,7 +17,8 @@ from ladder_backends.model.p2p import Result, Stage, Sweep
 from ladder_backends.p2p.arms import Depth
 from ladder_backends.p2p.verdict import exit_code, verdicts
 from ladder_backends.p2p.worker_process import Ended, Patience, WorkerProcess
-from ladder_backends.session.p2p_sweep import PairSweep, Wish
+from ladder_backends.session.p2p_sweep import PairSweep
+from ladder_backends.session.p2p_wish import Wish
 
 with warnings.catch_warnings():
     # CuPy warns of parts of CUDA that it misses.

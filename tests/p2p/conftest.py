@@ -14,7 +14,8 @@ from ladder_backends.p2p.host_facts import host_facts
 from ladder_backends.p2p.verdict import verdicts
 from ladder_backends.p2p.worker_process import Patience
 from ladder_backends.session.hardware_ports import hardware_ports
-from ladder_backends.session.p2p_sweep import PairSweep, Wish
+from ladder_backends.session.p2p_sweep import PairSweep
+from ladder_backends.session.p2p_wish import Wish
 from ladder_backends.simulator.machine import load
 
 

@@ -11,7 +11,8 @@ import pytest
 from ladder_backends.errors import LadderError
 from ladder_backends.model.p2p import Result, Stage
 from ladder_backends.p2p.arms import ARMS, Depth, Scope, arms_of, expected_seconds
-from ladder_backends.session.p2p_sweep import BusyGpus, PairSweep
+from ladder_backends.session.p2p_sweep import PairSweep
+from ladder_backends.session.p2p_wish import BusyGpus
 from ladder_backends.simulator.machine import MachineInvalid, load, names
 
 from .conftest import Swept, machine, wish_for

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from ladder_backends.p2p.cuda_kernels import COUNTERS, SOURCE
+from ladder_backends.p2p.cupy_values import host_tally, pointer, typed, uuid_text, version_text, words_array
 from ladder_backends.p2p.gpu_facts import GpuFacts
 from ladder_backends.p2p.gpus import Buffer, DeviceFault, Handshake, Seen
 from ladder_backends.p2p.tally import Expected, Tally
@@ -59,8 +60,8 @@ class CupyGpus:
             driver, runtime = self._runtime.driverGetVersion(), self._runtime.runtimeGetVersion()
         self._facts = GpuFacts(self._bus(gpu) for gpu in range(self._count))
         self.versions = {
-            "cuda": _version(runtime),
-            "cuda of the driver": _version(driver),
+            "cuda": version_text(runtime),
+            "cuda of the driver": version_text(driver),
             "cupy": str(self._cupy.__version__),
             **self._facts.versions(),
         }
@@ -86,7 +87,7 @@ class CupyGpus:
             known = self._runtime.getDeviceProperties(gpu)
         name = known["name"]
         name = name.decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
-        uuid = self._facts.uuid(gpu) or _uuid(known.get("uuid", b""))
+        uuid = self._facts.uuid(gpu) or uuid_text(known.get("uuid", b""))
         return Seen(name, uuid, self._bus(gpu), int(known["totalGlobalMem"]), self._facts.busy(gpu))
 
     def utilisation(self, gpu: int) -> int | None:
@@ -128,7 +129,7 @@ class CupyGpus:
     def fill(self, by: int, buffer: Buffer, stuff: Stuff, start: int = 0, stop: int | None = None) -> None:
         """Words by a kernel on `by`."""
         end = (buffer.size if stop is None else stop) // WORD
-        self._launch(by, "fill", end - start // WORD, _pointer(buffer), start // WORD, end, stuff.base, stuff.mode)
+        self._launch(by, "fill", end - start // WORD, pointer(buffer), start // WORD, end, stuff.base, stuff.mode)
         self._sync(by, buffer.gpu)
 
     def check(self, by: int, buffer: Buffer, expected: Expected, *, by_copy: bool = False) -> Tally:
@@ -145,7 +146,7 @@ class CupyGpus:
             by,
             "check",
             buffer.size // WORD,
-            _pointer(buffer),
+            pointer(buffer),
             buffer.size // WORD,
             expected.start,
             expected.stop,
@@ -166,54 +167,18 @@ class CupyGpus:
         return Tally(words, bad, old, zeros, ones, earlier, foreign, other, outside, first, last, sample)
 
     def _checked_on_host(self, buffer: Buffer, expected: Expected, words: int) -> Tally:
-        numpy = self._numpy
-        host = numpy.empty(buffer.size // WORD, dtype=numpy.uint64)
+        host = self._numpy.empty(buffer.size // WORD, dtype=self._numpy.uint64)
         self._use(buffer.gpu)
         with self._calls("memory cannot be read back"):
             self._runtime.memcpy(host.ctypes.data, buffer.token, host.nbytes, _D2H)
-        wanted = self._words(expected.around, host.size)
-        if expected.shift == 0:
-            inner = self._words(expected.data, host.size).view(numpy.uint8)
-            wanted.view(numpy.uint8)[expected.start : expected.stop] = inner[expected.start : expected.stop]
-        bad = numpy.flatnonzero(host != wanted)
-        if not bad.size:
-            return Tally(words)
-        inside = (bad * WORD + WORD > expected.start) & (bad * WORD < expected.stop)
-        around = self._words(expected.around, host.size)
-        wrong = host[bad[inside]]
-        old = int((wrong == around[bad[inside]]).sum())
-        zeros, ones = int((wrong == 0).sum()), int((wrong == MASK).sum())
-        count = int(inside.sum())
-        return Tally(
-            words,
-            count,
-            old,
-            zeros,
-            ones,
-            other=max(0, count - old - zeros - ones),
-            outside=int((~inside).sum()),
-            first=int(bad[0]) * WORD,
-            last=int(bad[-1]) * WORD,
-            sample=int(host[bad[0]]),
-        )
-
-    def _words(self, stuff: Stuff, count: int) -> Any:
-        numpy = self._numpy
-        places = numpy.arange(count, dtype=numpy.uint64)
-        if stuff.mode:
-            # The four plain patterns repeat after 64 words.
-            cycle = numpy.array([stuff.word(index) for index in range(64)], dtype=numpy.uint64)
-            return cycle[(places & numpy.uint64(63)).astype(numpy.int64)]
-        from ladder_backends.p2p.words import ODD, SEED
-
-        return (places + numpy.uint64(stuff.base)) * numpy.uint64(ODD) ^ numpy.uint64(SEED)
+        return host_tally(self._numpy, host, expected, words)
 
     def copy(
         self, by: int, target: Buffer, target_at: int, source: Buffer, source_at: int, size: int, *, times: int = 1
     ) -> list[float]:
         """Copies by the engine of `by`; each is timed by events on its own stream."""
         stream = self._stream(by)
-        to, origin = _pointer(target) + target_at, _pointer(source) + source_at
+        to, origin = pointer(target) + target_at, pointer(source) + source_at
         self._sync(source.gpu, target.gpu)
         self._use(by)
         cuda = self._cupy.cuda
@@ -231,7 +196,7 @@ class CupyGpus:
     def load(self, by: int, target: Buffer, source: Buffer, size: int, lane_bytes: int) -> None:
         """A kernel's loads in pieces of 4, 8 or 16 bytes."""
         count = size // lane_bytes
-        self._launch(by, f"load{lane_bytes}", count, _pointer(target), _pointer(source), count)
+        self._launch(by, f"load{lane_bytes}", count, pointer(target), pointer(source), count)
         self._sync(by, source.gpu)
 
     def many(self, copies: Sequence[tuple[int, Buffer, Buffer, int]], times: int) -> float:
@@ -248,7 +213,7 @@ class CupyGpus:
             for _ in range(times):
                 for (by, target, source, size), stream in zip(copies, streams, strict=True):
                     self._use(by)
-                    self._runtime.memcpyAsync(_pointer(target), _pointer(source), size, _DEFAULT, stream.ptr)
+                    self._runtime.memcpyAsync(pointer(target), pointer(source), size, _DEFAULT, stream.ptr)
             for (by, *_), stream in zip(copies, streams, strict=True):
                 self._use(by)
                 stream.synchronize()
@@ -272,7 +237,7 @@ class CupyGpus:
             down, up = cuda.alloc_pinned_memory(size), cuda.alloc_pinned_memory(size)
         one = numpy.frombuffer(down, dtype=numpy.uint64, count=size // WORD)
         other = numpy.frombuffer(up, dtype=numpy.uint64, count=size // WORD)
-        one[:] = self._words(stuff, size // WORD)
+        one[:] = words_array(numpy, stuff, size // WORD)
         other[:] = 0
         stream = self._stream(gpu)
         self._use(gpu)
@@ -315,12 +280,12 @@ class CupyGpus:
                 gpu,
                 "handshake",
                 1,
-                _pointer(places[gpu]),
-                _pointer(places[peer]),
+                pointer(places[gpu]),
+                pointer(places[peer]),
                 number,
                 rounds,
                 limit,
-                _pointer(outs[gpu]),
+                pointer(outs[gpu]),
                 single=True,
             )
         self._sync(one, other)
@@ -343,7 +308,7 @@ class CupyGpus:
             self._runtime.memset(counter.token, 0, 64)
         self._sync(other)
         for gpu in (one, other):
-            self._launch(gpu, "adds", adds, _pointer(counter), adds)
+            self._launch(gpu, "adds", adds, pointer(counter), adds)
         self._sync(one, other)
         found = self._numpy.zeros(1, dtype=self._numpy.uint64)
         self._use(other)
@@ -365,7 +330,7 @@ class CupyGpus:
             self._use(gpu)
             with self._calls("memory cannot be cleared"):
                 self._runtime.memset(wrongs[-1].token, 0, 64)
-            self._launch(gpu, "fill32", words, _pointer(places[-1]), words, number + 1)
+            self._launch(gpu, "fill32", words, pointer(places[-1]), words, number + 1)
             self._sync(gpu)
         try:
             groups = nccl.NcclCommunicator.initAll(list(gpus))
@@ -383,7 +348,7 @@ class CupyGpus:
         found = self._numpy.zeros(1, dtype=self._numpy.uint64)
         for gpu, place, wrong in zip(gpus, places, wrongs, strict=True):
             self._sync(gpu)
-            self._launch(gpu, "sums32", words, _pointer(place), words, salts, len(gpus), _pointer(wrong))
+            self._launch(gpu, "sums32", words, pointer(place), words, salts, len(gpus), pointer(wrong))
             self._sync(gpu)
             with self._calls("memory cannot be read back"):
                 self._runtime.memcpy(found.ctypes.data, wrong.token, found.nbytes, _D2H)
@@ -465,7 +430,7 @@ class CupyGpus:
 
     def _counters(self, gpu: int) -> int:
         if gpu not in self._clean:
-            self._clean[gpu] = _pointer(self.allocate(gpu, COUNTERS * WORD))
+            self._clean[gpu] = pointer(self.allocate(gpu, COUNTERS * WORD))
         self._use(gpu)
         return self._clean[gpu]
 
@@ -483,11 +448,11 @@ class CupyGpus:
         """Launch over `count` elements; arguments are 64 bits wide, modes and 32-bit sums narrower."""
         numpy = self._numpy
         kernel = self._kernel(by, name)
-        typed = [_typed(numpy, name, place, value) for place, value in enumerate(arguments)]
+        given = [typed(numpy, name, place, value) for place, value in enumerate(arguments)]
         blocks = 1 if single else max(1, min(_GRID, (count + _BLOCK - 1) // _BLOCK))
         self._use(by)
         with self._calls("a kernel cannot be launched"), self._stream(by):
-            kernel((blocks,), (1 if single else _BLOCK,), tuple(typed))
+            kernel((blocks,), (1 if single else _BLOCK,), tuple(given))
 
     def _bus(self, gpu: int) -> str:
         with self._calls("a GPU does not say where it is"):
@@ -524,30 +489,3 @@ class CupyGpus:
         if code in (35, 100, 999):
             remedy = "check nvidia-smi; in a container, start it with the GPUs (--gpus all)"
         return DeviceFault(what, int(code) if isinstance(code, int) else 0, text, remedy)
-
-
-_NARROW: dict[str, dict[int, str]] = {
-    "fill": {4: "int32"},
-    "check": {5: "int32", 7: "int32", 8: "int64"},
-    "fill32": {2: "uint32"},
-    "sums32": {2: "uint32", 3: "uint32"},
-}
-"""Types of arguments that are no unsigned 64 bits, by kernel and place."""
-
-
-def _typed(numpy: Any, kernel: str, place: int, value: int) -> Any:
-    return getattr(numpy, _NARROW.get(kernel, {}).get(place, "uint64"))(value)
-
-
-def _pointer(buffer: Buffer) -> int:
-    assert isinstance(buffer.token, int)
-    return buffer.token
-
-
-def _version(number: int) -> str:
-    return f"{number // 1000}.{number % 1000 // 10}"
-
-
-def _uuid(raw: object) -> str:
-    text = bytes(raw).hex() if isinstance(raw, bytes | bytearray) else ""
-    return f"GPU-{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:32]}" if len(text) >= 32 else ""

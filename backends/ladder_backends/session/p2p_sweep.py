@@ -6,68 +6,31 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ladder_backends.errors import LadderError
 from ladder_backends.model.p2p import (
     ArmResult,
     Claim,
-    GpuReport,
     PairResult,
     Result,
     Stage,
     Sweep,
 )
-from ladder_backends.p2p.arms import ARMS, CAP, Depth, Scope, arms_of
+from ladder_backends.p2p.arms import ARMS, Scope, arms_of
 from ladder_backends.p2p.rounds import rounds
 from ladder_backends.p2p.speed import judged
-from ladder_backends.p2p.worker_process import Ended, Patience, WorkerProcess
+from ladder_backends.p2p.worker_process import Ended, WorkerProcess
+from ladder_backends.session.p2p_told import cleaned, figure, gpu_told
+from ladder_backends.session.p2p_turn import Turn
+from ladder_backends.session.p2p_wish import BusyGpus, Wish
 from ladder_backends.text import clean_line
 
-REAL: Mapping[str, object] = {"kind": "cupy"}
 _TRIES = 3
 """Workers that one job may cost: each may be lost to another arm."""
 
 Work = tuple[str, int, int]
-
-
-class BusyGpus(LadderError):
-    """GPUs that somebody uses, and nobody said that they may be tested.
-
-    Attributes:
-        gpus: Their numbers.
-    """
-
-    def __init__(self, gpus: tuple[GpuReport, ...]) -> None:
-        shown = ", ".join(f"GPU{gpu.index} ({gpu.busy})" for gpu in gpus)
-        super().__init__(
-            "GPUs are in use", shown, "--yes tests them all the same, --gpus takes others; a test slows them down"
-        )
-        self.gpus = tuple(gpu.index for gpu in gpus)
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be swept.
-
-    Attributes:
-        layer: Where the calls go: `REAL`, or a simulated machine.
-        simulated: Title of that machine.
-        only: Numbers of the GPUs, or empty for all.
-        busy_too: GPUs in use may be tested.
-        cap: Bytes of one buffer.
-        soak: Seconds of the soak.
-    """
-
-    layer: Mapping[str, object] = field(default_factory=lambda: REAL)
-    simulated: str = ""
-    depth: Depth = Depth.QUICK
-    only: tuple[int, ...] = ()
-    busy_too: bool = False
-    cap: int = CAP
-    soak: float = 60.0
-    patience: Patience = field(default_factory=Patience)
 
 
 class PairSweep:
@@ -200,7 +163,7 @@ class PairSweep:
         except Ended as ended:
             what = "the start of CUDA hangs" if ended.hung else "the first worker died"
             return self._now(failure=what + (f": {ended.why}" if ended.why else ""), remedy="see the kernel's log")
-        gpus = tuple(_gpu(index, one) for index, one in enumerate(said.get("gpus", ())))
+        gpus = tuple(gpu_told(index, one) for index, one in enumerate(said.get("gpus", ())))
         if not gpus:
             return self._now(failure="there is no GPU", remedy="check nvidia-smi, and CUDA_VISIBLE_DEVICES")
         wanted = self.wish.only
@@ -230,7 +193,7 @@ class PairSweep:
 
     async def _round(self, group: list[tuple[int, int]]) -> None:
         """Disjoint pairs side by side; each measures when all are there, alone."""
-        turn = _Turn(len(group))
+        turn = Turn(len(group))
         arms = arms_of(self.wish.depth, Scope.PAIR)
         jobs = []
         for one, other in group:
@@ -257,7 +220,7 @@ class PairSweep:
                 self._arm(ArmResult(arm, source, target, Result.NOT_TESTED, evidence))
         return out
 
-    async def _pair(self, one: int, other: int, work: list[Work], turn: _Turn | None) -> None:
+    async def _pair(self, one: int, other: int, work: list[Work], turn: Turn | None) -> None:
         try:
             if work:
                 await self._through("pair", (one, other), work, turn=turn, peers=True)
@@ -320,7 +283,7 @@ class PairSweep:
         gpus: tuple[int, ...],
         work: list[Work],
         *,
-        turn: _Turn | None = None,
+        turn: Turn | None = None,
         peers: bool = False,
         seconds: float = 0.0,
         environment: Mapping[str, str] | None = None,
@@ -347,7 +310,7 @@ class PairSweep:
         told: Mapping[str, Any],
         left: list[Work],
         worker: WorkerProcess,
-        turn: _Turn | None,
+        turn: Turn | None,
         gpus: tuple[int, ...],
     ) -> None:
         event = told["event"]
@@ -362,7 +325,7 @@ class PairSweep:
                 int(told["source"]),
                 int(told["target"]),
                 Result(told["result"]),
-                _clean(told["evidence"]),
+                cleaned(told["evidence"]),
             )
             done = next(
                 (one for one in left if one[0] == result.arm and one[1:] == (result.source, result.target)), None
@@ -481,7 +444,7 @@ class PairSweep:
             arms = {**pair.arms, result.arm: result}
             bandwidth, latency = pair.bandwidth, pair.latency
             if result.arm == "speed" and result.result is Result.RIGHT:
-                bandwidth, latency = _figure(result, "GBps"), _figure(result, "latency_us")
+                bandwidth, latency = figure(result, "GBps"), figure(result, "latency_us")
             self._put(replace(pair, arms=arms, bandwidth=bandwidth, latency=latency))
 
     def _put(self, pair: PairResult) -> None:
@@ -529,57 +492,3 @@ class PairSweep:
     def _now(self, **changes: Any) -> None:
         self.state = replace(self.state, took=time.monotonic() - self._began, **changes)
         self._changed()
-
-
-class _Turn:
-    """Lets the workers of a round measure one after the other, once all of them have come so far."""
-
-    def __init__(self, count: int) -> None:
-        self._missing = count
-        self._arrived: set[tuple[int, ...]] = set()
-        self._all = asyncio.Event()
-        self._one = asyncio.Lock()
-        self._holder: tuple[int, ...] | None = None
-
-    async def take(self, who: tuple[int, ...]) -> None:
-        """Wait for the turn; it lasts until `leave`."""
-        self._come(who)
-        await self._all.wait()
-        if self._holder != who:
-            await self._one.acquire()
-            self._holder = who
-
-    def leave(self, who: tuple[int, ...]) -> None:
-        """Its worker is done, or lost."""
-        self._come(who)
-        if self._holder == who:
-            self._holder = None
-            self._one.release()
-
-    def _come(self, who: tuple[int, ...]) -> None:
-        self._arrived.add(who)
-        if len(self._arrived) >= self._missing:
-            self._all.set()
-
-
-def _gpu(index: int, one: Mapping[str, Any]) -> GpuReport:
-    return GpuReport(
-        index,
-        clean_line(str(one["name"])),
-        clean_line(str(one["uuid"])),
-        clean_line(str(one["bus"])).lower(),
-        int(one["memory"]),
-        clean_line(str(one["busy"])),
-    )
-
-
-def _figure(result: ArmResult, name: str) -> float | None:
-    value = result.evidence.get(name)
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _clean(evidence: Mapping[str, object]) -> dict[str, object]:
-    return {
-        clean_line(str(key)): clean_line(value) if isinstance(value, str) else value
-        for key, value in evidence.items()
-    }

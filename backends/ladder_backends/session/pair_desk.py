@@ -14,7 +14,8 @@ from ladder_backends.session.state import Change
 if TYPE_CHECKING:
     from ladder_backends.model.p2p import Sweep
     from ladder_backends.session.ladder import Ladder
-    from ladder_backends.session.p2p_sweep import PairSweep, Wish
+    from ladder_backends.session.p2p_sweep import PairSweep
+    from ladder_backends.session.p2p_wish import Wish
     from ladder_backends.session.pairs_state import PairsState
 
 _CALM = 0.1
@@ -131,7 +132,7 @@ class PairDesk:
         import tempfile
 
         from ladder_backends.p2p.worker_process import Patience
-        from ladder_backends.session.p2p_sweep import REAL, Wish
+        from ladder_backends.session.p2p_wish import REAL, Wish
 
         self._leave_machine()
         simulate = self._ladder.state.hardware.simulate

@@ -13,7 +13,7 @@ from ladder_tui.cli.parser import UsageError, add_json, add_tui
 if TYPE_CHECKING:
     from ladder_backends.hardware.baseline import Comparison
     from ladder_backends.model.topology import Machine
-    from ladder_backends.session.p2p_sweep import Wish
+    from ladder_backends.session.p2p_wish import Wish
 
 _MOST_BROKE = 12
 _ARMS = ("quick", "deep", "soak")
@@ -66,7 +66,7 @@ def run(arguments: Namespace) -> int:
     with layer(arguments.simulate) as (place, title, patience):
         from ladder_backends.p2p.arms import Depth
         from ladder_backends.p2p.worker_process import Patience
-        from ladder_backends.session.p2p_sweep import Wish
+        from ladder_backends.session.p2p_wish import Wish
 
         wish = Wish(
             place,

@@ -32,7 +32,7 @@ class PairCommands(Screen[None]):
         home.ladder_app.work(self._test_pairs(depth))
 
     async def _test_pairs(self, depth: str) -> None:
-        from ladder_backends.session.p2p_sweep import BusyGpus
+        from ladder_backends.session.p2p_wish import BusyGpus
 
         home = cast("Workspace", self)
         try:

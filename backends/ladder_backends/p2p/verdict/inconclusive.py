@@ -1,0 +1,158 @@
+"""Rows before anything can be said of P2P, and the one where everything is right."""
+
+from __future__ import annotations
+
+from ladder_backends.model.p2p import Advice, HostFact, Stage, Sweep, Verdict
+from ladder_backends.p2p import advice
+from ladder_backends.p2p.advice import arm_fact, p2p_off, value
+from ladder_backends.p2p.host_facts import HostFacts
+from ladder_backends.p2p.signature import (
+    Signature,
+    bad_controls,
+    failing,
+)
+from ladder_backends.p2p.verdict.quoting import (
+    controls,
+    known_facts,
+)
+
+PEER = (
+    "push",
+    "pull",
+    "store",
+    "load",
+    "speed",
+    "sizes",
+    "patterns",
+    "both ways",
+    "handshake",
+    "atomics",
+    "ipc",
+    "nccl",
+)
+
+
+def not_run(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """CUDA did not start, or nothing could be asked."""
+    if not sweep.failure:
+        return None
+    if "802" in sweep.failure or "SystemNotReady" in sweep.failure:
+        return Verdict(
+            "fabric",
+            "CUDA does not start: the NVSwitch fabric is not ready (error 802).",
+            "the fabric manager is not running, or its version differs from the driver's",
+            "high",
+            known_facts(facts, "fabric", "driver.version"),
+            Advice("systemctl start nvidia-fabricmanager", "none", "root on the host"),
+            (Advice("install the fabric manager of the driver's very version", "a restart", "root on the host"),),
+        )
+    if advice.arm_without_passthrough(facts) and value(facts, "iommu") == "identity":
+        return Verdict(
+            "no-context-arm",
+            f"CUDA does not start on this arm64 machine, whose SMMU passes through: {sweep.failure}.",
+            "kernels before 6.11 lose every CUDA context to an SMMU that passes through while ACS is on",
+            "medium",
+            known_facts(facts, "os.arch", "os.kernel", "iommu", "acs"),
+            Advice("boot with iommu.passthrough=0", "a reboot", "root on the host"),
+            (Advice("or take a kernel from 6.11 on", "a reboot", "root on the host"),),
+        )
+    remedy = sweep.remedy
+    now = Advice(remedy, "", "you") if remedy else None
+    return Verdict("not-run", f"Nothing was tested: {sweep.failure}.", conclusive=False, now=now)
+
+
+def cancelled(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """A person stopped the sweep."""
+    if sweep.stage is not Stage.CANCELLED or (seen.tested and len(seen.right) < len(seen.tested)):
+        return None
+    return Verdict("cancelled", "The sweep was cancelled before it proved anything wrong.", conclusive=False)
+
+
+def wedged_gpu(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """A GPU does not come to rest after a test was ended."""
+    wedged = [gpu for gpu in sweep.gpus if gpu.state == "wedged"]
+    if not wedged:
+        return None
+    names = ", ".join(f"GPU{gpu.index}" for gpu in wedged)
+    hung = failing(sweep, PEER)
+    cause = hung[0] if hung else None
+    likely = ""
+    if cause is not None:
+        likely = f"a transfer GPU{cause.source} → GPU{cause.target} never ended (arm {cause.arm})"
+    return Verdict(
+        "wedged",
+        f"{names} is wedged: {wedged[0].why}.",
+        likely,
+        "high",
+        (*(HostFact(f"GPU{gpu.index}: {gpu.why}", True, "health check") for gpu in wedged), *controls(sweep)),
+        Advice(
+            f"nvidia-smi -r -i {','.join(str(gpu.index) for gpu in wedged)}",
+            "every program on it has to end first; if it refuses, reboot",
+            "root on the host",
+        ),
+        (p2p_off(sweep, engines=True),),
+    )
+
+
+def bad_memory(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """A GPU's own memory is wrong."""
+    bad = bad_controls(sweep, "local")
+    if not bad:
+        return None
+    names = ", ".join(sorted({f"GPU{one.source}" for one in bad}))
+    return Verdict(
+        "memory",
+        f"{names} does not hold what it writes into its own memory: nothing can be said of P2P.",
+        "bad memory of the GPU",
+        "high",
+        tuple(arm_fact(f"GPU{one.source}: {one.said}", "local") for one in bad),
+        Advice("nvidia-smi -q -d ECC,ROW_REMAPPER", "none", "you; then drain that GPU"),
+    )
+
+
+def bad_control(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Copies through the host are wrong."""
+    bad = bad_controls(sweep, "host", "staged")
+    if not bad:
+        return None
+    worst = bad[0]
+    return Verdict(
+        "control",
+        "Inconclusive: the control fails. Copies through the host are wrong too, so P2P alone is not to blame.",
+        "host memory, the host link or the IOMMU",
+        "none",
+        tuple(arm_fact(f"GPU{one.source} → GPU{one.target}: {one.said}", one.arm) for one in bad[:4]),
+        Advice(
+            "test the host's memory (memtest), then sweep again", "the host is down for hours", "root on the host"
+        )
+        if worst.arm == "staged"
+        else None,
+        conclusive=False,
+    )
+
+
+def all_right(sweep: Sweep, seen: Signature) -> Verdict:
+    """Everything that was tested is right."""
+    if len(sweep.gpus) == 1:
+        arms = ", ".join(dict.fromkeys(one.arm for one in sweep.controls.values()))
+        return Verdict(
+            "one-gpu-right",
+            f"What one GPU allows is right ({arms}); transfers between GPUs cannot be tested with one.",
+            confidence="high",
+            facts=controls(sweep),
+            good=True,
+        )
+    if not seen.tested:
+        return Verdict("nothing", "Nothing was proven.", conclusive=False)
+    rates = [pair.bandwidth for pair in sweep.pairs.values() if pair.bandwidth]
+    speed = ""
+    if rates:
+        low, high = f"{min(rates):g}", f"{max(rates):g}"
+        speed = f", {low} GB/s" if low == high else f", {low} to {high} GB/s"
+    return Verdict(
+        "right",
+        f"All {len(seen.right)} pairs are proven right{speed}.",
+        confidence="high",
+        facts=controls(sweep),
+        good=True,
+    )

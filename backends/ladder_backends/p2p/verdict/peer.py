@@ -1,0 +1,284 @@
+"""Rows on plain transfers between two GPUs."""
+
+from __future__ import annotations
+
+from ladder_backends.model.p2p import Advice, HostFact, Result, Sweep, Verdict
+from ladder_backends.p2p import advice
+from ladder_backends.p2p.advice import arm_fact, in_guest, p2p_off, under_snp, value
+from ladder_backends.p2p.host_facts import HostFacts
+from ladder_backends.p2p.signature import (
+    Signature,
+    common_gpu,
+    failing,
+    one_way,
+    shown,
+)
+from ladder_backends.p2p.verdict.inconclusive import not_run
+from ladder_backends.p2p.verdict.quoting import (
+    CANNOT_MAP,
+    claimed,
+    controls,
+    evidence_of,
+    firmware,
+    firmware_only,
+    how_sure,
+    keys_of,
+    known_facts,
+    reboots,
+    without_passthrough,
+    worst_arm,
+    worst_code,
+)
+
+FABRIC = (802,)
+_WINDOW = 1 << 20
+"""Transfers that fail only beyond so many bytes point at a window, not at the path."""
+
+
+def cannot_map(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Peer access is granted and cannot be enabled."""
+    refused = [one for one in failing(sweep, ("enable",)) if one.evidence.get("code") in CANNOT_MAP]
+    if not refused:
+        return None
+    return Verdict(
+        "bar1",
+        f"P2P is granted but cannot be mapped (error 205) for {shown(keys_of(refused), sweep)}.",
+        "BAR1 is too small or misaligned",
+        "high",
+        (arm_fact(refused[0].said, "enable"), *controls(sweep)),
+        p2p_off(sweep),
+        (
+            Advice(
+                "BIOS: Above 4G Decoding and Resizable BAR on",
+                "a reboot; no more than that",
+                "whoever runs the host",
+            ),
+        ),
+    )
+
+
+def asymmetric(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """It is offered in one direction."""
+    odd = [
+        key
+        for key, pair in sweep.pairs.items()
+        if pair.claim.offered and not claimed(sweep, key[1], key[0]) and claimed(sweep, key[1], key[0]) is not None
+    ]
+    if not odd:
+        return None
+    return Verdict(
+        "asymmetric",
+        f"P2P is offered in one direction only: {shown(odd, sweep)}, but not back.",
+        "the firmware places the GPUs' memory where one side cannot reach it",
+        "medium",
+        tuple(HostFact(f"GPU{b} cannot reach GPU{a}", False, "cudaDeviceCanAccessPeer") for a, b in odd[:4]),
+        p2p_off(sweep),
+        (Advice("update the firmware of the board", "a reboot", "whoever runs the host"),),
+    )
+
+
+def misrouted(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Transfers land elsewhere."""
+    pairs = seen.having(Result.MISROUTED)
+    if not pairs:
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.MISROUTED)
+    return Verdict(
+        "misrouted",
+        f"Transfers land in the wrong place ({shown(pairs, sweep)}): {arm.said}.",
+        "addresses are translated to another device",
+        "medium",
+        evidence_of(arm, sweep, facts),
+        p2p_off(sweep, engines=True),
+        reboots(facts),
+    )
+
+
+def mirrored(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """The writer sees what the owner does not."""
+    pairs = seen.having(Result.MIRRORED)
+    if not pairs:
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.MIRRORED)
+    guest = in_guest(facts)
+    return Verdict(
+        "mirror",
+        "P2P writes go to a private mirror: the writer reads them back, the owner never sees them"
+        f" ({shown(pairs, sweep)}).",
+        "the hypervisor grants P2P (x-nv-gpudirect-clique) without a working window"
+        if guest
+        else "the peer window is not backed by the other GPU's memory",
+        "high" if guest else "medium",
+        evidence_of(arm, sweep, facts, "vm.hypervisor", "iommu"),
+        p2p_off(sweep, engines=True),
+        (advice.to_the_host("remove x-nv-gpudirect-clique from the machine's definition"),) if guest else (),
+    )
+
+
+def dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Transfers leave the old bytes in place."""
+    pairs = seen.having(Result.DROPPED)
+    if not pairs:
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.DROPPED)
+    lost = (
+        "Every P2P write is lost"
+        if len(pairs) == len(sweep.pairs)
+        else f"P2P writes are lost ({shown(pairs, sweep)})"
+    )
+    sentence = f"{lost}: the target keeps its old bytes while CUDA reports success."
+    known = ("iommu", "acs", "snp.host", "snp.guest", "vm.hypervisor", "cmdline.iommu", "log.iommu_faults")
+    quoted = evidence_of(arm, sweep, facts, *known)
+    now = p2p_off(sweep, engines=True)
+    if one_way(sweep, pairs):
+        return Verdict(
+            "one-direction",
+            f"One direction is dead ({shown(pairs, sweep)}): writes are lost, the way back is right.",
+            "firmware placed a window wrongly, or one port redirects (ACS)",
+            "medium",
+            quoted,
+            now,
+            tuple(filter(None, (advice.acs_off(facts) if value(facts, "acs") is not False else None, firmware()))),
+        )
+    if (gpu := common_gpu(sweep, pairs)) is not None:
+        others = ",".join(str(one.index) for one in sweep.gpus if one.index != gpu)
+        return Verdict(
+            "one-gpu",
+            f"Only transfers from and to GPU{gpu} are lost; the other pairs are right.",
+            f"GPU{gpu}'s memory window (BAR1) is not as those of the others: a display on it, or its slot",
+            "medium",
+            (*quoted, *known_facts(facts, "display")),
+            Advice(
+                f"export CUDA_VISIBLE_DEVICES={others}",
+                "one GPU fewer",
+                "you, in the environment of the job",
+            ),
+            (now, Advice(f"take the display off GPU{gpu} and compare its BAR1", "a reboot", "root on the host")),
+        )
+    translated, redirect = value(facts, "iommu") == "translated", value(facts, "acs")
+    if in_guest(facts):
+        likely = "the host's IOMMU and ACS stand between the GPUs; a guest cannot see or change them"
+        later: tuple[Advice, ...] = (advice.to_the_host("ask for GPUs with a working P2P path, or stay without"),)
+        return Verdict("dropped-guest", sentence, likely, how_sure(facts, "vm.hypervisor"), quoted, now, later)
+    if under_snp(facts):
+        likely = "PCIe ACS redirect into a translating IOMMU, required by SEV-SNP here"
+        sure = how_sure(facts, "snp.host", "iommu")
+        return Verdict("dropped-snp", sentence, likely, sure, quoted, now, (advice.snp_choice(facts),))
+    if redirect is True and translated:
+        sure = how_sure(facts, "iommu", "acs")
+        likely = "PCIe ACS redirect into a translating IOMMU"
+        return Verdict("dropped-acs", sentence, likely, sure, quoted, now, reboots(facts))
+    if translated:
+        likely = "the IOMMU translates what GPUs write to each other"
+        if redirect is None:
+            likely += "; ACS of the ports is unread, which needs root"
+        sure = "high" if redirect is False else "medium"
+        pt = advice.passthrough(facts)
+        return Verdict(
+            "dropped-iommu", sentence, likely, sure, quoted, now, (pt,) if pt else without_passthrough(facts)
+        )
+    if value(facts, "log.iommu_faults"):
+        likely = "the IOMMU faults on peer writes: the kernel's log says so"
+        return Verdict("dropped-faults", sentence, likely, "medium", quoted, now, reboots(facts))
+    likely = "unknown: " + (
+        "the IOMMU is not in the way" if value(facts, "iommu") else "the IOMMU's state is unread"
+    )
+    return Verdict("dropped", sentence, likely, "low", quoted, now, firmware_only())
+
+
+def stale(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Transfers are late, or those of before."""
+    pairs = seen.having(Result.STALE)
+    if not pairs:
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.STALE)
+    return Verdict(
+        "stale",
+        f"Data arrives late or is that of an earlier transfer ({shown(pairs, sweep)}).",
+        "writes are reported complete before the owner can see them",
+        "medium",
+        evidence_of(arm, sweep, facts, "iommu", "vm.hypervisor"),
+        p2p_off(sweep, engines=True),
+        firmware_only(),
+    )
+
+
+def partial(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """A part arrives."""
+    pairs = seen.having(Result.PARTIAL)
+    if not pairs:
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.PARTIAL)
+    first = arm.evidence.get("first_bad_byte")
+    other = arm.evidence.get("other")
+    now = p2p_off(sweep, engines=True)
+    quoted = evidence_of(arm, sweep, facts, "iommu")
+    if other and not arm.evidence.get("old"):
+        return Verdict(
+            "corrupt",
+            f"Some words arrive changed ({shown(pairs, sweep)}): they hold neither the old nor the new bytes.",
+            "a marginal riser, slot or cable",
+            "medium",
+            quoted,
+            now,
+            (
+                Advice(
+                    "reseat the card, lower the link's generation, look at AER counters",
+                    "the host is down",
+                    "whoever runs the host",
+                ),
+            ),
+        )
+    beyond = (isinstance(first, int) and first >= _WINDOW) or arm.arm == "sizes"
+    return Verdict(
+        "window",
+        f"A part of each transfer is lost ({shown(pairs, sweep)}): {arm.said}.",
+        "the window onto the other GPU (BAR1) covers only a part of its memory" if beyond else "unknown",
+        "medium" if beyond else "low",
+        quoted,
+        now,
+        (
+            Advice(
+                "BIOS: Resizable BAR on; compare BAR1 with the memory of each GPU",
+                "a reboot",
+                "whoever runs the host",
+            ),
+        ),
+    )
+
+
+def hanging(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """A transfer never ends."""
+    pairs = seen.having(Result.HUNG)
+    if not pairs or any(gpu.state == "wedged" for gpu in sweep.gpus):
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.HUNG)
+    return Verdict(
+        "hang",
+        f"A transfer hangs ({shown(pairs, sweep)}) in the step: {arm.evidence.get('step', arm.arm)}.",
+        "the path between these GPUs; ACS on a port of it, or the switch"
+        if len(pairs) < len(sweep.pairs)
+        else "the path between the GPUs",
+        "medium" if seen.right else "low",
+        evidence_of(arm, sweep, facts, "acs", "iommu"),
+        p2p_off(sweep, engines=True),
+        tuple(filter(None, (advice.acs_off(facts),))) if value(facts, "acs") is not False else (),
+    )
+
+
+def errors(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Calls fail."""
+    pairs = [key for key in seen.having(Result.ERROR) if worst_code(sweep.pairs[key]) not in CANNOT_MAP]
+    if not pairs:
+        return None
+    arm = worst_arm(sweep.pairs[pairs[0]], Result.ERROR)
+    if any(arm.evidence.get("code") == code for code in FABRIC):
+        return not_run(sweep, seen, facts)
+    return Verdict(
+        "error",
+        f"P2P fails with an error ({shown(pairs, sweep)}): {arm.said}.",
+        "",
+        "low",
+        evidence_of(arm, sweep, facts, "log.xid"),
+        p2p_off(sweep),
+    )
