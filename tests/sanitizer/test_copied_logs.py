@@ -106,3 +106,13 @@ def test_a_race_whose_lines_were_broken(text: str) -> None:
 
 def test_words_of_the_program_before_a_record_stay_the_programs() -> None:
     assert read(PLAIN.replace("========= Invalid", "loss 0.3 ========= Invalid")).program == ["loss 0.3 "]
+
+
+def test_a_record_that_is_cut_in_mid_line_says_so() -> None:
+    whole = PLAIN.rpartition("=========\n")[0]
+    cut = "=========\n========= Invalid __global__ read of size 4 bytes\n=========     at k(in"
+    first, last = read(whole + cut).findings
+    assert first.why == ""
+    assert "ends inside this record" in last.why
+    (only,) = read(whole.rstrip("\n")).findings
+    assert only.why == ""

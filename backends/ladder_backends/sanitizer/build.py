@@ -140,7 +140,7 @@ class ReportBuilder:
         block = first.block if first is not None else draft.block
         thread = first.thread if first is not None else draft.thread
         lanes = sum(1 for side in sides if side.thread is not None and side.block is not None)
-        lane, why = lane_of(kind, lanes, user, bool(host), cause is not None)
+        lane, why = lane_of(kind, lanes, user, bool(host), cause is not None, draft.cut)
         finding = Finding(
             index=index,
             kind=kind,

@@ -56,6 +56,7 @@ class RecordDraft:
 
     Attributes:
         relation: Where the access lies of the nearest allocation.
+        cut: The report ends inside its last line.
         lines: The record's lines as written, clean.
     """
 
@@ -67,6 +68,7 @@ class RecordDraft:
         "at",
         "block",
         "block_rank",
+        "cut",
         "device_frames",
         "distance",
         "head",
@@ -100,6 +102,7 @@ class RecordDraft:
         self.allocation_address = ""
         self.allocation_size: int | None = None
         self.origin = ""
+        self.cut = False
         self.lines: list[str] = []
 
     @property

@@ -42,7 +42,7 @@ def frame_words(frame: CodeLocation) -> str:
 
 
 def lane_of(
-    kind: FindingKind, lanes: int, user: CodeLocation | None, stack: bool, follows: bool
+    kind: FindingKind, lanes: int, user: CodeLocation | None, stack: bool, follows: bool, cut: bool = False
 ) -> tuple[LaneAnswer, str]:
     """The lane answer of a finding and, unless exact, the reason with the action that helps.
 
@@ -52,6 +52,7 @@ def lane_of(
         user: The user's frame of its host stack, or None.
         stack: It has a host stack at all.
         follows: It is the consequence of an earlier finding.
+        cut: The report ends inside its record.
     """
     if lanes >= 2:
         return LaneAnswer.TWO, ""
@@ -60,6 +61,11 @@ def lane_of(
     if follows:
         return LaneAnswer.NONE, "it follows from an earlier device error: jump to the finding it is folded under"
     why = _WHY.get(kind)
+    if why is None and cut:
+        return (
+            LaneAnswer.NONE,
+            "the report ends inside this record, which may be of a bug listed before: run the sanitizer again",
+        )
     if why is None:
         return (
             LaneAnswer.NONE,

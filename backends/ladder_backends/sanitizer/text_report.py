@@ -117,6 +117,8 @@ class TextReportReader:
             self._at_end = True
             self._read(bytes(self._rest))
             self._rest.clear()
+            if self._main.draft is not None and not self._main.closed:
+                self._main.draft.cut = True
         for stream in (self._main, *self._tagged.values()):
             self._close(stream)
         self._finished = True

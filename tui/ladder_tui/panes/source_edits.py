@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EditNews:
-    """Tells once of an edited source in which the program stands, a dump was written, or a report found something."""
+    """Tells once of an edited source in which a program or a dump stands, or of which a report speaks."""
 
     def __init__(self) -> None:
         self._told: set[str] = set()
