@@ -6,7 +6,6 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ladder_backends.images.names import base_name, same_kernel
 from ladder_backends.model.finding import CodeLocation, Finding
 from ladder_backends.model.focus import Dim3, Focus, format_coordinate
 from ladder_backends.model.frame import file_name
@@ -84,6 +83,7 @@ def alternatives_of_finding(finding: Finding) -> tuple[Alternative, ...]:
 
 def host_frame(finding: Finding) -> CodeLocation | None:
     """The user's own call on the host that a finding came of; where none is known, the first with a line."""
+    from ladder_backends.images.names import same_kernel
     from ladder_backends.sanitizer.user_frame import user_frame
 
     # The kernel's own name stands there too: of the function that launches it.
@@ -98,6 +98,8 @@ def host_frame(finding: Finding) -> CodeLocation | None:
 
 def outside_grid(kernel: Kernel, block: Dim3, thread: Dim3 | None) -> str:
     """Why coordinates cannot exist in a kernel, or an empty string."""
+    from ladder_backends.images.names import base_name
+
     if _beyond(block, kernel.grid_dim):
         size = format_coordinate(kernel.grid_dim)
         return f"block {format_coordinate(block)} is outside the grid of {base_name(kernel.name)}, of {size} blocks"
@@ -164,6 +166,8 @@ def held_block_alternatives(
     kernel: Kernel, block: Dim3, ranges: Sequence[BlockRange]
 ) -> tuple[str, tuple[Alternative, ...]]:
     """Why a block cannot be reached, and the nearest block that can."""
+    from ladder_backends.images.names import base_name
+
     if not ranges:
         return f"the dump holds no block of {base_name(kernel.name)}", ()
     spans = ", ".join(_blocks(each) for each in ranges[:_MOST_RUNS]) + (", ..." if len(ranges) > _MOST_RUNS else "")
