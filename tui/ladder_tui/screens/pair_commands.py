@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
-from ladder_tui.screens.choice import ChoiceScreen, Option
-
 if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
@@ -33,6 +31,7 @@ class PairCommands(Screen[None]):
 
     async def _test_pairs(self, depth: str) -> None:
         from ladder_backends.session.p2p_wish import BusyGpus
+        from ladder_tui.screens.choice import ChoiceScreen, Option
 
         home = cast("Workspace", self)
         try:
