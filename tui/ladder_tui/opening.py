@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import LadderError
-from ladder_backends.rungs import findings_rung
+from ladder_backends.rungs import findings_rung, rung_named
 
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
@@ -134,7 +134,8 @@ def demo_opening(demo: Demo, *, record: Path | None = None, live: bool = False) 
             remedy = f"ladder-tui demo {demo.name} --live runs it on a GPU"
             raise LadderError(f"the demo {demo.name} cannot be opened", "its case is not shipped", remedy)
         # What a recording of a live session answers is not to be seen from its first stop.
-        notes = (demo.shows,) if demo.live is not None and demo.live.rung == demo.rung == "cuda-gdb" else ()
+        runs = demo.live is not None and demo.live.rung == demo.rung and bool(rung_named(demo.rung).device)
+        notes = (demo.shows,) if runs else ()
         return Opening(files=(demo.path,), record=record, notes=notes)
     from ladder_demos.compile import build_python_demo, compile_demo
 
