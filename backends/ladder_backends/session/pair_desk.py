@@ -12,7 +12,8 @@ from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Change
 
 if TYPE_CHECKING:
-    from ladder_backends.model.p2p import Sweep
+    from ladder_backends.model.p2p import HostFact, Sweep
+    from ladder_backends.model.topology import Machine
     from ladder_backends.session.ladder import Ladder
     from ladder_backends.session.p2p_sweep import PairSweep
     from ladder_backends.session.p2p_wish import Wish
@@ -34,7 +35,7 @@ class PairDesk:
         self._sweep: PairSweep | None = None
         self._folder: Any = None
         self._later: asyncio.TimerHandle | None = None
-        self._changed: tuple[str, ...] = ()
+        self._moved: dict[str, HostFact] = {}
 
     @property
     def state(self) -> PairsState:
@@ -111,6 +112,7 @@ class PairDesk:
         if state.sweep is None or state.running:
             return
         facts = host_facts(hardware.machine) if hardware.machine is not None else {}
+        facts.update(self._moved)
         changed: tuple[str, ...] = ()
         state.broke, state.baseline = (), ""
         if (kept := hardware.comparison) is not None and hardware.machine is not None:
@@ -152,14 +154,27 @@ class PairDesk:
                 folder.cleanup()
 
     async def _while_at_work(self, doing: Coroutine[Any, Any, Sweep]) -> None:
-        state = self.state
+        state, hardware = self.state, self._ladder.state.hardware
         state.running, state.began, state.verdicts = True, time.monotonic(), ()
+        before, self._moved = hardware.machine, {}
         self._ladder.tell(Change.PAIRS)
         try:
             await doing
         finally:
             state.running = False
             self._look()
+            self.judge()
+        if before is not None:
+            await self._count_errors(before)
+
+    async def _count_errors(self, before: Machine) -> None:
+        """Read the machine again: which error counters rose meanwhile?"""
+        from ladder_backends.p2p.counters import risen
+
+        hardware = self._ladder.hardware
+        await hardware.look(again=True)
+        if (after := hardware.state.machine) is not None and (moved := risen(before, after)):
+            self._moved = moved
             self.judge()
 
     def _told(self) -> None:
