@@ -11,6 +11,7 @@ from ladder_backends.debugger.contract import Capability
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change, DebugState, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
+from ladder_tui.panes import PANES
 from ladder_tui.panes.program_keys import key_bytes, paste_bytes
 from ladder_tui.panes.program_mouse import MouseAct, mouse_bytes
 from ladder_tui.panes.program_view import ProgramTerminal, ProgramView
@@ -81,10 +82,17 @@ class ProgramPane(ProgramView):
         """Why there is nothing."""
         debug = self.debug
         if debug is None or debug.run is Run.NOTHING:
-            return "no program is open on this rung"
+            return self._under_sanitizer() or "no program is open on this rung"
         if not debug.capabilities & Capability.PROGRAM_TERMINAL:
             return "this target has no terminal of its own"
         return "the program has written nothing"
+
+    def _under_sanitizer(self) -> str:
+        """Where the terminal of a program is that runs under the sanitizer; empty where none does."""
+        if not self.ladder.state.sanitizer.active:
+            return ""
+        pane = PANES["output"]
+        return f"what runs under the sanitizer writes to {pane.name} ({key_of('pane.go')} {pane.letter})"
 
     # Output ----------------------------------------------------------------------------------------------------
 
@@ -168,7 +176,7 @@ class ProgramPane(ProgramView):
     def action_type(self) -> None:
         """Let the keys go to the program."""
         if not self._can_type:
-            self.ladder_app.refuse("no program that could be typed to")
+            self.ladder_app.refuse(self._under_sanitizer() or "no program that could be typed to")
             return
         self._escaped, self._at_end = False, True
         self._found, self._selection = -1, None
