@@ -62,6 +62,15 @@ def test_no_test_package_markers() -> None:
     assert list((ROOT / "tests").rglob("__init__.py")) == []
 
 
+def test_recordings_of_tests_name_no_machine() -> None:
+    named = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.jsonl")
+        if re.search(rb"/(root|work|home/(?!user/))", path.read_bytes())
+    ]
+    assert named == []
+
+
 def test_shipped_recordings_name_no_machine() -> None:
     from ladder_backends.case import open_files
     from ladder_backends.recording import read_recording
