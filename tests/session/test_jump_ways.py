@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.case import open_files
-from ladder_backends.debugger import LaunchTarget, StepKind
+from ladder_backends.debugger import LaunchTarget, StepKind, Target
 from ladder_backends.model.finding import CodeLocation, Finding, FindingKind, LaneAnswer, Report, Side
 from ladder_backends.model.focus import Focus
 from ladder_backends.rungs import device_rung
@@ -253,6 +253,31 @@ async def test_what_is_live_elsewhere_is_ended_only_on_demand(rig: Rig) -> None:
     again = await rig.ladder.jumps.to_finding(found(7), way=Way.LIVE, anew=True)
     assert again.exact
     assert gpu.asked.count("run") == 2
+
+
+async def test_ctrl_c_while_the_program_is_opened(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig.ladder.state.report = Report(tool="memcheck", findings=[found()])
+    rig.ran()
+    gpu = rig.program(Launch())
+    opens, goes_on = gpu.open, asyncio.Event()
+
+    async def opened_slowly(target: Target) -> None:
+        await goes_on.wait()
+        await opens(target)
+
+    monkeypatch.setattr(gpu, "open", opened_slowly)
+    jumping = asyncio.create_task(rig.ladder.jumps.to_finding(found(), way=Way.LIVE))
+    while rig.ladder.jumps.live.session is None:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    assert rig.ladder.state.runs_to
+    await rig.ladder.jumps.live.interrupt()
+    goes_on.set()
+    outcome = await jumping
+    assert outcome.reason == "you stopped it before the program was run"
+    assert "run" not in gpu.asked
+    assert rig.ladder.state.runs_to == ""
+    # The next one knows nothing of it.
+    assert (await rig.ladder.jumps.to_finding(found(), way=Way.LIVE)).exact
 
 
 def acts(rig: Rig, finding: Finding, side: int = 0) -> list[Act]:

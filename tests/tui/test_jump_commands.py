@@ -146,6 +146,37 @@ async def test_ctrl_c_ends_a_live_jump_and_the_ways_go_on(ladder: Any, show: Sho
         assert not ladder.state.runs_to
 
 
+async def test_a_second_ctrl_c_offers_more_where_the_first_does_not_help(ladder: Any, show: Show) -> None:
+    async with show(ladder, (80, 24)) as view:
+        report = read_report([Path(__file__).parent / "reports/memcheck-oob.log"])
+        ladder.state.report, ladder.state.rung = report, "sanitizer"
+        ladder.state.sanitizer = SanitizerRunState(RunPhase.ENDED, Plan(Path("/bin/true")), since=1.0)
+        ladder.tell(~Change.NONE)
+        await settled(view)
+        gpu = SimulatedGpu(Launch(comes=False))
+        deaf = asyncio.Event()
+        gpu.interrupt = deaf.wait  # type: ignore[method-assign, assignment]
+        ladder.gpus.append(gpu)
+        await view.pilot.press("enter")
+        async with asyncio.timeout(10):
+            while "continue" not in gpu.asked:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        await view.pilot.press("ctrl+c")
+        assert ladder.jumps.live.stopping
+        await view.pilot.press("ctrl+c")
+        await view.pilot.pause()
+        assert "Ctrl-C came twice" in view.text()
+        await view.pilot.press("n")
+        # It hears of it at last.
+        gpu._stop("signal-received", "interrupted")
+        deaf.set()
+        async with asyncio.timeout(10):
+            while ladder.state.runs_to:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        await settled(view)
+        assert "you stopped it before the lane came" in view.text()
+
+
 async def test_a_hazards_other_side(gpu_dump: Any, show: Show) -> None:
     report: Report = read_report([LOGS / "racecheck-hazard.log"])
     gpu_dump.state.report, gpu_dump.state.selected_finding = report, None

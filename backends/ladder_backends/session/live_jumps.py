@@ -37,6 +37,7 @@ class LiveJumps:
 
     Attributes:
         under_way: The jump that goes on, or that gave up and can be waited on for; else None.
+        stopping: What goes on was told to stop.
         limits: Of each jump.
     """
 
@@ -44,7 +45,9 @@ class LiveJumps:
         self._ladder = ladder
         self.under_way: LiveJump | None = None
         self.limits = LiveLimits()
+        self.stopping = False
         self._goes_on = False
+        self._runs: LiveJump | None = None
         self._took: dict[Path, float] = {}
         self._doubt = ""
 
@@ -142,12 +145,15 @@ class LiveJumps:
                 return self._missed(wish, error.line(), finding)
             live = LiveJump(session, wish, self._tell, self.limits)
             busy = session.state.run in (Run.RUNNING, Run.STOPPED)
-            if busy and not anew and not await live.is_in_launch():
+            elsewhere = busy and not anew and not await live.is_in_launch()
+            if self.stopping:
+                return self._missed(wish, "you stopped it before the program was run", finding)
+            if elsewhere:
                 reason = f"{session.state.title} is live elsewhere, and would be ended: run it again?"
                 again = Alternative(f"run again to {wish.words}", act=Act.LIVE, note=self.price())
                 return self._missed(wish, reason, finding, (again,))
-            self.under_way = live
-            return await self._told(self.under_way.go(anew=anew), finding)
+            self.under_way = self._runs = live
+            return await self._told(live.go(anew=anew), finding)
         finally:
             self._end()
 
@@ -156,6 +162,7 @@ class LiveJumps:
         if self.under_way is None or self._goes_on:
             return None
         self._begin(self.under_way.wish)
+        self._runs = self.under_way
         try:
             return await self._told(self.under_way.wait_on(), None)
         finally:
@@ -169,9 +176,14 @@ class LiveJumps:
             self._ladder.notice("stays here; nothing is waited for")
 
     async def interrupt(self) -> None:
-        """Stop what goes on where it is."""
-        if self.under_way is not None and self._goes_on:
-            await self.under_way.interrupt()
+        """Stop what goes on where it is, or while its program is opened."""
+        if not self._goes_on:
+            return
+        self.stopping = True
+        if self._runs is not None:
+            await self._runs.interrupt()
+        elif (session := self.session) is not None and session.state.run is Run.STARTING:
+            await session.interrupt()
 
     async def break_at(self, file: str, line: int, *, host: bool = False) -> None:
         """Run the program to a line, in whatever lane comes first; one of the host without a GPU too.
@@ -196,7 +208,8 @@ class LiveJumps:
         self._ladder.tell(Change.RUN)
 
     def _end(self) -> None:
-        self._goes_on = False
+        self._goes_on = self.stopping = False
+        self._runs = None
         self._ladder.state.runs_to = ""
         self._ladder.tell(Change.RUN)
 

@@ -210,7 +210,7 @@ class Commands(
             home.prompt.close()
             return
         taken = isinstance(self.focused, LineView) and self.focused.take_interrupt()
-        if taken or self.interrupts_jump() or self.interrupts_sanitizer():
+        if taken or (not home.ladder.state.runs_to and self.interrupts_sanitizer()):
             return
         debug, session = home.debug, home.ladder.active
         runs_anew = debug is not None and debug.run is Run.RUNNING and debug.since != self._interrupted_since
@@ -218,6 +218,8 @@ class Commands(
         now = app.clock()
         twice = now - self._last_interrupt < INTERRUPT_TWICE and not runs_anew
         self._last_interrupt = now
+        if self.interrupts_jump(twice=twice):
+            return
         if twice:
             app.offer_more()
             return

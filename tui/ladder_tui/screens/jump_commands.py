@@ -180,10 +180,14 @@ class JumpCommands(Screen[None]):
         elif way.file:
             home.show_source(way.file, way.line or 1)
 
-    def interrupts_jump(self) -> bool:
-        """Take Ctrl-C where a live jump goes on; returns whether it did."""
+    def interrupts_jump(self, *, twice: bool) -> bool:
+        """Take Ctrl-C where a live jump goes on; returns whether it did.
+
+        Args:
+            twice: It comes right behind another one, which has not helped yet.
+        """
         home = cast("Workspace", self)
-        if not home.ladder.state.runs_to:
+        if not home.ladder.state.runs_to or (twice and home.ladder.jumps.live.stopping):
             return False
         home.ladder_app.work(home.ladder.jumps.live.interrupt())
         return True
