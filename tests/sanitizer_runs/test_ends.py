@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder_backends.sanitizer import exit_code
+from ladder_backends.sanitizer import ending, exit_code
 from ladder_backends.sanitizer.ending import End, RunEnd
 from ladder_backends.sanitizer.run_report import RunReport
 
@@ -135,3 +135,8 @@ def test_one_tool_that_did_not_run_spoils_the_whole() -> None:
     assert run.report.reason is not None
     assert run.report.reason.startswith("racecheck: ")
     assert exit_code(run.report) == 2
+
+
+def test_what_the_machine_lacks_comes_before_what_follows_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "_DEVICES", ())
+    assert ended(NO_LIBRARY, 255)[0].reason.startswith("this machine shows no NVIDIA device")

@@ -111,7 +111,7 @@ class RunReport:
         if own and not stopped and not timed_out:
             reason = "; ".join(filter(None, (f"the program itself ended with status {status}", reason)))
         if not ran and not stopped and not timed_out:
-            reason = "; ".join(filter(None, (self._crash(), reason, why_no_device())))
+            reason = "; ".join(filter(None, (why_no_device(), self._crash(), reason)))
         if stopped or timed_out:
             complete = False
         if ran and complete and not (program_seen or self.found or self.launches):
