@@ -225,6 +225,6 @@ def expected_seconds(depth: Depth, gpus: int) -> float:
         return control
     rounds = gpus - 1 + gpus % 2
     pair = _INIT + 2 * sum(arm.seconds for arm in arms_of(depth, Scope.PAIR))
-    own = sum(arm.seconds for arm in arms_of(depth, Scope.OWN_PROCESS)) * gpus * (gpus - 1)
+    own = sum(arm.seconds * (1 if arm.test == "T13" else 2) for arm in arms_of(depth, Scope.OWN_PROCESS)) * rounds
     together = sum(arm.seconds for arm in arms_of(depth, Scope.TOGETHER) if arm.id != "trace")
     return _INIT + control + rounds * pair + own + together

@@ -29,6 +29,8 @@ _NO_MEMORY = 2
 """Error of the runtime that says nothing of a path: a GPU in use has too little memory left."""
 
 _ADDS = 100_000
+_TOLD = 0.5
+"""Seconds between two rounds that are told of: a soak has thousands."""
 
 
 class Steps:
@@ -337,10 +339,12 @@ class Steps:
         origins = {pair: self._gpus.allocate(pair[0], size) for pair in pairs}
         places = {pair: self._gpus.allocate(pair[1], size) for pair in pairs}
         until = time.monotonic() + seconds
-        rounds, moved, busy = 0, 0, 0.0
+        rounds, moved, busy, told = 0, 0, 0.0, 0.0
         try:
             while True:
-                self._step(arm, f"round {rounds}", 0, 0)
+                if time.monotonic() - told > _TOLD:
+                    told = time.monotonic()
+                    self._step(arm, f"round {rounds}", 0, 0)
                 stuff = {pair: self._stuff(*pair) for pair in pairs}
                 for pair in pairs:
                     self._gpus.fill(pair[0], origins[pair], stuff[pair][0])
@@ -360,7 +364,7 @@ class Steps:
             for buffer in (*origins.values(), *places.values()):
                 self._gpus.free(buffer)
         rate = _rounded(moved / busy / 1e9) if busy else 0.0
-        said = f"{len(pairs)} pairs at once, {rounds} rounds, all as written"
+        said = f"{len(pairs)} pairs at once, {rounds:,} time{'s' if rounds > 1 else ''}, all as written"
         return ArmResult(
             arm,
             self._of(0),

@@ -22,7 +22,7 @@ from ladder_backends.p2p.arms import ARMS, Scope, arms_of
 from ladder_backends.p2p.rounds import rounds
 from ladder_backends.p2p.speed import judged
 from ladder_backends.p2p.worker_process import Ended, WorkerProcess
-from ladder_backends.session.p2p_told import cleaned, figure, gpu_told
+from ladder_backends.session.p2p_told import cleaned, figure, gpu_told, left_out
 from ladder_backends.session.p2p_turn import Turn
 from ladder_backends.session.p2p_wish import BusyGpus, Wish
 from ladder_backends.text import clean_line
@@ -112,11 +112,10 @@ class PairSweep:
             gpus = tuple(gpu.index for gpu in self.state.gpus)
             self._now(stage=Stage.CONTROL)
             await self._control(gpus)
-            pairs = [(one, other) for one in gpus for other in gpus if one < other]
             self._now(stage=Stage.PAIRS)
             for group in rounds(gpus):
                 await self._round([pair for pair in group if self._fit(*pair)])
-            await self._own_processes(pairs or [(gpu, gpu) for gpu in gpus])
+            await self._own_processes(gpus)
             self._now(stage=Stage.TOGETHER)
             await self._together(gpus)
             self._leave_out(gpus)
@@ -231,12 +230,22 @@ class PairSweep:
                 if pair in self.state.pairs:
                     self._put(replace(self.state.pairs[pair], running=""))
 
-    async def _own_processes(self, pairs: list[tuple[int, int]]) -> None:
+    async def _own_processes(self, gpus: tuple[int, ...]) -> None:
+        """Arms between processes: nothing in them is timed, so disjoint pairs go side by side."""
+        for group in rounds(gpus) if len(gpus) > 1 else [[(gpu, gpu) for gpu in gpus]]:
+            jobs = [asyncio.ensure_future(self._between_processes(*pair)) for pair in group]
+            try:
+                await asyncio.gather(*jobs)
+            finally:
+                for job in jobs:
+                    job.cancel()
+                await asyncio.gather(*jobs, return_exceptions=True)
+
+    async def _between_processes(self, one: int, other: int) -> None:
         for arm in arms_of(self.wish.depth, Scope.OWN_PROCESS):
-            for one, other in pairs:
-                await self._own_process(arm.id, one, other)
-                if one != other and not arm.id.startswith("nccl"):
-                    await self._own_process(arm.id, other, one)
+            await self._own_process(arm.id, one, other)
+            if one != other and not arm.id.startswith("nccl"):
+                await self._own_process(arm.id, other, one)
 
     async def _own_process(self, arm: str, source: int, target: int) -> None:
         if not self._fit(source, target):
@@ -471,13 +480,7 @@ class PairSweep:
 
     def _leave_out(self, gpus: tuple[int, ...]) -> None:
         """What this machine or this depth did not allow."""
-        untested = []
-        if len(gpus) < 2:
-            untested.append("transfers between GPUs: there is one GPU; pairs, peer access and NCCL need two")
-        later = [arm.test for arm in ARMS.values() if arm not in arms_of(self.wish.depth, arm.scope)]
-        if later:
-            tests = ", ".join(dict.fromkeys(later))
-            untested.append(f"{tests}: a {self.wish.depth} sweep leaves them out; --arms deep or soak runs them")
+        untested = [*left_out(self.wish.depth, len(gpus))]
         untested += [
             f"GPU{pair.source} to GPU{pair.target}: {why}"
             for pair in self.state.pairs.values()
