@@ -36,6 +36,16 @@ def test_text_of_the_shipped_report(ladder_tui, vector_add) -> None:
     assert "/home/user/ladder/vector_add_oob.cu:10" in answer.out
 
 
+def test_each_of_several_reports_is_named_with_its_findings(ladder_tui, vector_add, tmp_path: Path) -> None:
+    whole = vector_add.reports[0].read_bytes()
+    (tmp_path / "rank.0.log").write_bytes(whole)
+    (tmp_path / "rank.1.log").write_bytes(whole[: len(whole) // 2])
+    answer = ladder_tui("findings", tmp_path / "rank.%p.log")
+    line = next(line for line in answer.out.splitlines() if "in rank.0.log (24)" in line)
+    assert "rank.1.log (" in line
+    assert "in rank" not in ladder_tui("findings", tmp_path / "rank.0.log").out
+
+
 def test_a_clean_run_is_0(ladder_tui, tmp_path: Path) -> None:
     (tmp_path / "clean.log").write_text(CLEAN)
     answer = ladder_tui("findings", "clean.log")

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from ladder_backends.model.finding import CodeLocation, Finding, FindingGroup, FindingKind, LaneAnswer, Report
+from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer import allocation_line, group_count, headline, member_line
 from ladder_backends.sanitizer.comparison import Comparison
 from ladder_backends.sanitizer.describe import NO_FAULT_KINDS
 from ladder_backends.sanitizer.host_stack import stack_rows
+from ladder_backends.text import clean_line
 from ladder_tui.cli.lane_ranges import lane_ranges
 
 _BLOCKS = 4
 _FRAMES = 6
+_ORIGINS = 4
 _SIDES = 4
 _HOW_TO_LOAD = re.compile(r"Generating coredump file|It can be loaded in the debugger|cuda-gdb -ex")
 """What the tool says of its dump: said anew with the command that opens it here."""
@@ -73,6 +77,8 @@ def _group_lines(mark: str, group: FindingGroup, report: Report) -> Iterator[str
     yield f"{mark}{group.title}" + (f"  ({count})" if count else "")
     yield from (f"   {line}" for line in _place_lines(first))
     yield from (f"   {line}" for line in _lane_lines(members))
+    if words := _origin_words(members):
+        yield f"   {words}"
     if words := allocation_line(first.allocation):
         yield f"   {words}" + (", the others further on" if _differ(members) else "")
     rows = (row.frame for row in stack_rows(first.host_frames, first.kernel) if row.frame is not None)
@@ -84,6 +90,14 @@ def _group_lines(mark: str, group: FindingGroup, report: Report) -> Iterator[str
         more = len(group.folded)
         noun = "a follow-up error" if more == 1 else f"{more:,} follow-up errors"
         yield f"   then {noun}: {report.findings[group.folded[0]].reason}"
+
+
+def _origin_words(members: list[Finding]) -> str:
+    """`in rank.0.log (24), rank.2.log (13)`: which of several reports tell of it; empty for one report."""
+    told = Counter(file_name(member.origin) for member in members if member.origin)
+    named = [f"{clean_line(name)} ({count:,})" for name, count in told.most_common(_ORIGINS)]
+    more = f" and {len(told) - _ORIGINS:,} more" if len(told) > _ORIGINS else ""
+    return f"in {', '.join(named)}{more}" if named else ""
 
 
 def _differ(members: list[Finding]) -> bool:

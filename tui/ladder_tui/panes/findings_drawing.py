@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ladder_backends.model.finding import Finding, FindingGroup, FindingKind, LaneAnswer
+from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer import offset_words
 from ladder_backends.session.finding_query import About
 from ladder_backends.session.finding_remarks import Mark
@@ -91,6 +92,9 @@ def member_row(
         cells.append(Cell(f"  cluster rank {where.block_rank}", "muted"))
     if here is not None and here.holds(finding, side):
         cells.append(Cell("  ← you are here", "focus"))
+    if finding.origin:
+        # Of several reports: the same lane of another rank is another lane.
+        cells.append(Cell(f"  {file_name(finding.origin)}", "muted"))
     return Row(tuple(cells), target=target)
 
 
