@@ -222,6 +222,28 @@ async def test_each_finding_leads_into_the_dump_of_its_own_tool(
     assert outcome.reached.dim3("thread") == (241, 0, 0)
 
 
+async def test_a_tool_without_a_dump_is_not_taken_for_the_one_that_wrote_one(
+    ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, cuda_gdb: Path, vector_add: Opened
+) -> None:
+    stand_in(
+        memcheck={"log": logs / "memcheck-oob.log", "dump": vector_add.dump},
+        initcheck={"log": logs / "initcheck-uninit.log"},
+        synccheck={"log": logs / "memcheck-oob.log"},
+    )
+    await run(ladder, Plan(greeter, tools=("memcheck", "initcheck", "synccheck")))
+    report = ladder.state.report
+    assert report is not None
+    told = {tool: next(one for one in report.findings if one.tool == tool) for tool in ("initcheck", "synccheck")}
+    outcome = await ladder.jump(told["initcheck"])
+    assert outcome.reached is None
+    assert outcome.reason.startswith("initcheck wrote no dump here; in that of another tool, ")
+    outcome = await ladder.jump(told["synccheck"])
+    assert outcome.reached is not None
+    assert ladder.state.notice is not None
+    assert "dump of another tool's run" in ladder.state.notice.text
+    assert ladder.sanitizer.lacks_dump(report.findings[0]) == ""
+
+
 async def test_a_jump_while_the_tool_runs_waits_for_its_dump(
     ladder: Ladder, stand_in: Any, logs: Path, greeter: Path, cuda_gdb: Path, vector_add: Opened
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -133,8 +134,6 @@ class Jumps:
 
     def _offered(self, outcome: JumpOutcome, offer: Alternative) -> JumpOutcome:
         """The outcome with one more way on, the first of all that are none in the dump."""
-        from dataclasses import replace
-
         held = tuple(each for each in outcome.alternatives if each.focus is not None)
         rest = outcome.alternatives[len(held) :]
         outcome = replace(outcome, alternatives=(*held, offer, *rest))
@@ -170,6 +169,9 @@ class Jumps:
                 outcome = await jump(session.debugger, asked, finding=finding)
             except LadderError as error:
                 return self._not_reached(JumpOutcome(asked, None, reason=error.line(), alternatives=extra))
+            lacks = self._ladder.sanitizer.lacks_dump(finding)
+            if lacks and outcome.reached is None:
+                outcome = replace(outcome, reason=f"{lacks}; in that of another tool, {outcome.reason}")
             self._ladder.switch_seat(DUMPS, Seat.DUMP)
             session.show_jump(outcome)
             self.history.note(outcome, finding, side)
@@ -178,6 +180,8 @@ class Jumps:
                 self._ladder.background(watches_of(session))
             if outcome.reached is None or outcome.reason:
                 self._ladder.notice(outcome.reason, "warning")
+            elif lacks:
+                self._ladder.notice(f"{lacks}: this is its lane in the dump of another tool's run", "warning")
             return outcome
 
     def _not_reached(self, outcome: JumpOutcome) -> JumpOutcome:

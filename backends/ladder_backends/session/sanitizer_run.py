@@ -228,6 +228,12 @@ class SanitizerRuns:
         if dump is not None and jumps.dump in self._dumps.values() and jumps.dump != dump:
             await self._take_dump(dump)
 
+    def lacks_dump(self, finding: Finding | None) -> str:
+        """That the dump at hand is of another tool's run, a clause; empty where it is the finding's own."""
+        if finding is None or finding.tool in self._dumps or self._ladder.jumps.dump not in self._dumps.values():
+            return ""
+        return f"{finding.tool} wrote no dump here"
+
     async def _take_dump(self, dump: GpuDumpTarget) -> None:
         """Jump into this dump from now on, as if it had been opened with the report."""
         jumps = self._ladder.jumps
