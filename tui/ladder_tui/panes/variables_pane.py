@@ -194,6 +194,14 @@ class VariablesPane(Pane):
             return Cell("<optimized out: not set yet, or no longer>", "muted")
         if not variable.value and row.watched:
             return Cell(_UNREAD, "muted")
+        if (
+            not (variable.value or variable.children)
+            and self._in_lane
+            and self.debug
+            and self.debug.run is Run.DUMP
+        ):
+            # As of a dump without memory: the engine tells nothing, not even why.
+            return Cell("<not in the dump>", "warn")
         text = short_value(variable.value) + ("…" if variable.cut else "")
         standing = self.debug is not None and self.debug.run in (Run.STOPPED, Run.DUMP)
         style = ("changed" if variable.changed else "value") if standing else "muted"
