@@ -172,7 +172,7 @@ def test_the_link_under_load(machine: Machine) -> None:
     finally:
         reader.close()
         work.terminate()
-        work.wait(30)
+        work.communicate(timeout=30)
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -121,8 +121,10 @@ class Standing:
             cluster = self._cluster_of(asked)
             if _BAD_COORDINATES not in refused.what or cluster is None:
                 raise
-            # The cluster that is left out is taken to be the focused one, and the block is in another.
-            return await self._engine.command(switch_command(asked, cluster))
+            # What is left out is taken from the focus, and the block is in another cluster.
+            here = self.focus.index("kernel") if self.focus is not None else None
+            whole = Focus.of(kernel=asked.get("kernel", here), block=asked.get("block"), thread=asked.get("thread"))
+            return await self._engine.command(switch_command(whole, cluster))
 
     def _cluster_of(self, asked: Focus) -> Dim3 | None:
         """The cluster of a block, by the extent that the engine told for its kernel."""
