@@ -12,9 +12,12 @@ from ladder_backends.model.breakpoint import BindingState, BreakpointBinding, Br
 from ladder_backends.model.finding import Report
 from ladder_backends.model.frame import FrameWindow, Place
 from ladder_backends.model.variable import Variable, VariableWindow
+from ladder_backends.sanitizer import headline, read_report
 from ladder_backends.session.sources import SourceFinder
 from ladder_backends.session.state import Change, Run
 from ladder_tui.highlight import Line, can_highlight, colour_lines, highlight, safe_start
+from ladder_tui.panes.findings_rows import FindingsRows
+from ladder_tui.panes.findings_words import report_summary
 from ladder_tui.panes.source_gutter import breakpoint_lines, finding_lines, inline_values, same_file
 
 CODE = [
@@ -323,3 +326,13 @@ async def test_the_text_is_that_of_the_program_through_edits_builds_and_deletion
         assert "EDITED" not in shown
         file.unlink()
         assert "second();" in await stop(4)
+
+
+def test_pairs_of_a_hazard_are_not_counted_as_lanes() -> None:
+    report = read_report([Path(__file__).parents[1] / "sanitizer/reports/logs/racecheck-hazard.log"])
+    marks = finding_lines(report, "shared_race.cu")
+    assert [mark.words for mark in marks.values()] == ["20 pairs"]
+    assert headline(report) == "1 bug · 20 pairs of lanes"
+    rows = FindingsRows()
+    rows.update(report)
+    assert report_summary(report, rows.bugs, rows.lanes, rows.pairs)[0] == "1 bug · 20 pairs"

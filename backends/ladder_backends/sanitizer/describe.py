@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import re
 
-from ladder_backends.model.finding import Allocation, CodeLocation, Finding, FindingGroup, FindingKind, Report
+from ladder_backends.model.finding import (
+    Allocation,
+    CodeLocation,
+    Finding,
+    FindingGroup,
+    FindingKind,
+    LaneAnswer,
+    Report,
+)
 from ladder_backends.model.focus import format_coordinate
 from ladder_backends.model.frame import file_name
 from ladder_backends.sanitizer.lanes import frame_words
@@ -241,11 +249,14 @@ def headline(report: Report) -> str:
             return f"nothing found so far: {report.reason}" if report.reason else "nothing found so far"
         return "nothing found" + (f" ({report.reason})" if report.reason else "")
     found = sum(len(group.members) for group in bugs)
-    lanes = sum(1 for group in bugs for member in group.members if report.findings[member].thread is not None)
+    named = [report.findings[member].lane for group in bugs for member in group.members]
+    lanes, pairs = named.count(LaneAnswer.EXACT), named.count(LaneAnswer.TWO)
     words = [f"{len(bugs):,} bug{'s' if len(bugs) != 1 else ''}"]
     if lanes:
         words.append(f"{lanes:,} lane{'s' if lanes != 1 else ''}")
-    elif found != len(bugs):
+    if pairs:
+        words.append(f"{pairs:,} pair{'s' if pairs != 1 else ''} of lanes")
+    if not lanes and not pairs and found != len(bugs):
         words.append(f"{found:,} reports")
     if report.reason:
         words.append(report.reason)

@@ -88,7 +88,7 @@ class FindingsPane(SanitizerActs, Pane):
     def title(self) -> Title:
         """`Findings  1 bug · 24 lanes`."""
         report = self._report
-        words, style = report_summary(report, self._rows.bugs, self._rows.lanes)
+        words, style = report_summary(report, self._rows.bugs, self._rows.lanes, self._rows.pairs)
         state = progress_cells(self.ladder.state.sanitizer, self.ladder_app.clock()) or [Cell(words, style)]
         against = self.desk.against
         if against is not None:

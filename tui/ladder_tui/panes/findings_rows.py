@@ -75,7 +75,7 @@ class FindingsRows:
     def _forget(self, report: Report) -> None:
         """Start over with another report; order and filter stay."""
         self._report = report
-        self.lanes = self.bugs = 0
+        self.lanes = self.pairs = self.bugs = 0
         self._insets.forget(report)
         self._counted = 0
         self._folded: set[str] = set()
@@ -108,7 +108,10 @@ class FindingsRows:
         if not grown and here == self._here:
             return
         for finding in islice(findings, self._counted, None):
-            self.lanes += has_lane(finding)
+            if finding.lane is LaneAnswer.TWO:
+                self.pairs += 1
+            else:
+                self.lanes += has_lane(finding)
         self._counted = len(findings)
         if grown:
             self.bugs = sum(group.kind not in RUN_KINDS for group in report.groups.values())

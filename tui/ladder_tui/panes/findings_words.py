@@ -54,13 +54,14 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def report_summary(report: Report | None, bugs: int, lanes: int) -> tuple[str, str]:
+def report_summary(report: Report | None, bugs: int, lanes: int, pairs: int = 0) -> tuple[str, str]:
     """What the pane's title says of the report, and the style it says it in.
 
     Args:
         report: What is open, or None.
         bugs: Groups that are about the program.
         lanes: Findings that name a lane.
+        pairs: Hazards, which name two.
     """
     if report is None:
         return "no report open", "muted"
@@ -70,6 +71,8 @@ def report_summary(report: Report | None, bugs: int, lanes: int) -> tuple[str, s
     words = plural(bugs, "bug") if bugs else "nothing found"
     if lanes:
         words += f" · {plural(lanes, 'lane')}"
+    if pairs:
+        words += f" · {plural(pairs, 'pair')}"
     unprinted = report.summary.get("not_printed", 0)
     if unprinted:
         words += f" · {unprinted:,} more not printed by the tool"

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from ladder_backends.model.finding import LaneAnswer
 from ladder_backends.model.frame import Place, file_name
+from ladder_tui.panes.findings_words import has_lane, plural
 from ladder_tui.widgets.row import Cell
 
 if TYPE_CHECKING:
@@ -30,10 +32,17 @@ _LINES_BACK = 8
 
 
 class FindingMark(NamedTuple):
-    """Findings on one line of source: all their lanes, and the index of the first of them."""
+    """Findings on one line of source: all their lanes and pairs of lanes, and the index of the first of them."""
 
     lanes: int
+    pairs: int
     finding: int
+
+    @property
+    def words(self) -> str:
+        """`24 lanes`, `20 pairs`; a hazard's lanes take part in several pairs. Empty where no lane is named."""
+        told = [plural(self.lanes, "lane")] if self.lanes else []
+        return " + ".join([*told, *([plural(self.pairs, "pair")] if self.pairs else [])])
 
 
 def same_file(place: Place, names: frozenset[str]) -> bool:
@@ -93,7 +102,7 @@ def lane_lines(told: LinesOfLanes, focus: Focus | None, names: frozenset[str]) -
 
 
 def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
-    """Lanes by 1-based line for the file of this basename; one bug is one look, however many lanes it has."""
+    """Lanes and pairs by 1-based line for the file of this basename; a bug is one look, whatever its lanes."""
     marks: dict[int, FindingMark] = {}
     if report is None:
         return marks
@@ -103,9 +112,12 @@ def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
         first = report.findings[group.members[0]]
         if first.line is None or file_name(first.src_file) != name:
             continue
-        lanes = len(group.members) if first.sides or first.thread is not None else 0
-        known = marks.get(first.line, FindingMark(0, first.index))
-        marks[first.line] = FindingMark(lanes + known.lanes, known.finding)
+        known = marks.get(first.line, FindingMark(0, 0, first.index))
+        if first.lane is LaneAnswer.TWO:
+            known = known._replace(pairs=known.pairs + len(group.members))
+        elif has_lane(first):
+            known = known._replace(lanes=known.lanes + len(group.members))
+        marks[first.line] = known
     return marks
 
 

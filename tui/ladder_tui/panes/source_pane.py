@@ -275,8 +275,8 @@ class SourcePane(Pane):
         stands_here = debug is not None and index == self._stands_at and not debug.selected_frame
         if debug is not None and debug.fault_here and stands_here and not finding:
             told.append(Cell(f"✗ {cut(debug.run_detail.split(',')[0], _REASON_ROOM)}", "fault"))
-        if finding and finding.lanes:
-            told.append(Cell(f"{finding.lanes} lane{'s' if finding.lanes > 1 else ''} here", "fault"))
+        if finding and finding.words:
+            told.append(Cell(f"{finding.words} here", "fault"))
         standing = self._lanes.get(line, 0)
         if standing and (index != self._stands_at or len(self._lanes) > 1):
             # Of the report's lanes it is said that they erred here, of these that they are here now.
