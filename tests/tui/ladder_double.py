@@ -200,6 +200,7 @@ class LadderDouble:
         self.subscribers: list[Callable[[Change], None]] = []
         self.sources: dict[str, SourceFile] = {}
         self.asked: list[tuple[Any, ...]] = []
+        self.jumps = SimpleNamespace(dump=None)
 
     def add(self, debug: DebugState) -> SessionDouble:
         session = SessionDouble(debug)

@@ -237,3 +237,15 @@ async def test_what_the_dump_lacks_is_run_to_from_the_grid(ladder: Any, show: Sh
         grid._go_instead(offer)
         await settled(view)
         assert ladder.active.state.seat is Seat.LIVE
+
+
+async def test_without_a_dump_the_other_ways_are_told_of(ladder: Any, show: Show) -> None:
+    await ladder.open_files((find_demo("race").path,))
+    async with show(ladder, (120, 40)) as view:
+        panes = view.app.workspace.panes
+        for pane in ("variables", "grid"):
+            assert "no dump is open with the report; j lists the ways" in panes[pane].empty_text()
+        await view.press("w", "f", "enter")
+        text = " ".join(view.text().split())
+        assert "racecheck writes none" in text
+        assert "j lists what else there is" in text

@@ -187,9 +187,9 @@ class GridPane(Pane):
     def empty_text(self) -> str:
         """Why there is no map."""
         debug = self.debug
-        if debug is None:
+        if debug is None and self.ladder.state.report is None:
             return "no GPU program is open on this rung"
-        if debug.run in (Run.NOTHING, Run.DEAD):
+        if debug is None or debug.run in (Run.NOTHING, Run.DEAD):
             return self.not_standing()
         if not debug.capabilities & Capability.DEVICE_FOCUS:
             rung = dump_rung()

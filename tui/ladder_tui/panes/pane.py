@@ -104,7 +104,7 @@ class Pane(LineView):
         run = debug.run if debug is not None else Run.NOTHING
         if run is Run.NOTHING:
             lanes = self.ladder.state.report is not None and rung_named(self.ladder.state.rung).lanes
-            return "no lane yet; Enter on a finding goes into its lane" if lanes else "nothing is open on this rung"
+            return self._no_lane_yet() if lanes else "nothing is open on this rung"
         if run is Run.EXITED and debug is not None:
             return runs_no_more(debug)
         if run is Run.DUMP and debug is not None:
@@ -114,6 +114,12 @@ class Pane(LineView):
             Run.RUNNING: "the target runs",
             Run.DEAD: f"the engine is gone; {key_of('run.continue')} starts it again",
         }.get(run, "")
+
+    def _no_lane_yet(self) -> str:
+        """How to come into a lane; without a dump Enter does not lead there."""
+        if self.debug is None and self.ladder.jumps.dump is None:
+            return f"no lane: no dump is open with the report; {key_of('jump.ways')} lists the ways"
+        return "no lane yet; Enter on a finding goes into its lane"
 
     def location_at_cursor(self) -> str:
         """The place in the code under the cursor, as engines write it; empty where this pane shows none."""

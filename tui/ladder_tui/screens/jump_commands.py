@@ -131,6 +131,8 @@ class JumpCommands(Screen[None]):
         if acts:
             offered = ", ".join(each.label for each in acts[:3])
             home.ladder.notice(f"{outcome.reason} — {key_of('jump.ways')}: {offered}", "warning")
+        elif any(each.focus is None for each in outcome.alternatives):
+            home.ladder.notice(f"{outcome.reason}; {key_of('jump.ways')} lists what else there is", "warning")
 
     def _go_live(self, goal: Goal, *, anew: bool) -> None:
         home = cast("Workspace", self)
