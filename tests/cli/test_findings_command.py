@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ladder_demos.catalogue import find_demo
+
 RACE = Path(__file__).parents[1] / "sanitizer/reports/cases/096-race-sync-trace-and-deadlock.txt"
 CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 
@@ -167,3 +169,22 @@ def test_against_an_earlier_report(ladder_tui, vector_add, tmp_path: Path) -> No
     document = ladder_tui("findings", vector_add.reports[0], "--against", old, "--json").json
     assert document["against"]["new"] == [document["findings"][0]["group"]]
     assert ladder_tui("findings", old, "--against", old, "--json").json["against"]["words"] == "1 as before"
+
+
+def test_the_report_in_a_case_is_read_too(ladder_tui) -> None:
+    answer = ladder_tui("findings", find_demo("vector-add").path)
+    assert (answer.code, answer.err) == (1, "")
+    assert answer.out.startswith("memcheck: 1 bug · 24 lanes")
+    without = ladder_tui("findings", find_demo("hang").path)
+    assert without.code == 2
+    assert "holds no sanitizer report" in without.complaint
+    assert "ladder-tui open" in without.complaint
+
+
+def test_what_replaces_a_file_is_said(ladder_tui, vector_add, tmp_path: Path) -> None:
+    file = tmp_path / "a.sarif"
+    file.write_text("mine")
+    answer = ladder_tui("findings", vector_add.reports[0], "-o", file)
+    assert answer.code == 2
+    assert "--force" in answer.complaint
+    assert file.read_text() == "mine"

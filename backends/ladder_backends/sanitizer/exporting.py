@@ -70,8 +70,20 @@ def exported(
     yield "\n"
 
 
-def export_file(file: Path, pieces: Callable[[], Iterator[str]], *, overwrite: bool = False) -> str:
+def export_file(
+    file: Path,
+    pieces: Callable[[], Iterator[str]],
+    *,
+    overwrite: bool = False,
+    remedy: str = "choose another name",
+) -> str:
     """Write a report to a file, whole or not at all; returns what to tell the user.
+
+    Args:
+        file: Where.
+        pieces: The text in parts.
+        overwrite: Replace a file that is there.
+        remedy: What to do where one is there and stays.
 
     Raises:
         LadderError: It is there already, or cannot be written.
@@ -79,7 +91,7 @@ def export_file(file: Path, pieces: Callable[[], Iterator[str]], *, overwrite: b
     shown = clean_line(str(file))
     with contextlib.suppress(OSError, ValueError):
         if file.exists() and not overwrite:
-            raise LadderError(f"{shown} is there already", "", "choose another name")
+            raise LadderError(f"{shown} is there already", "", remedy)
     size = 0
     try:
         with writing_whole(file, mode=0o644) as stream:

@@ -80,5 +80,7 @@ def _list(*, json_wanted: bool) -> int:
     for demo in DEMOS:
         title = demo.title if demo.shipped else f"{demo.title}; needs a GPU and --live"
         print_lines([f"{demo.name:{width}}  {title}", f"{'':{width}}  {demo.shows}"])
-    print_lines(["", "ladder-tui demo NAME opens one, without a GPU; --live runs it on this machine's GPU instead"])
+    elsewhere = "" if all(demo.shipped for demo in DEMOS) else ", where none is asked for above"
+    last = f"ladder-tui demo NAME opens one without a GPU{elsewhere}; --live runs it on this machine's GPU instead"
+    print_lines(["", last])
     return 0

@@ -7,11 +7,12 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder_backends.text import clean_line
 from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import add_json, add_tui
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ladder_backends.model.finding import Report
     from ladder_backends.sanitizer.comparison import Comparison
@@ -24,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "log",
         nargs="+",
-        help="text log or XML of compute-sanitizer; %%p stands for any number, - for standard input",
+        help="log or XML of compute-sanitizer, or a case with one; %%p stands for any number, - for standard input",
     )
     parser.add_argument(
         "--against",
@@ -53,12 +54,12 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.opening import Opening
 
         return show(Opening(files=tuple(paths)), theme=arguments.theme)
-    report = read_report(paths)
+    report = read_report(_reports(paths))
     against = None
     if arguments.against:
         from ladder_backends.sanitizer.comparison import compare_reports, comparison_json
 
-        against = compare_reports(read_report(expand(arguments.against)), report)
+        against = compare_reports(read_report(_reports(expand(arguments.against))), report)
     if arguments.export:
         _export(arguments, report, against)
     elif arguments.json:
@@ -79,6 +80,28 @@ def run(arguments: Namespace) -> int:
     return code
 
 
+def _reports(paths: Iterable[Path]) -> list[Path]:
+    """The reports that are named; of a case, or of the folder of a run, those in it.
+
+    Raises:
+        ReportInvalid: A case holds none.
+    """
+    from ladder_backends.case import FileKind, classify, open_files
+    from ladder_backends.errors import ReportInvalid
+
+    found: list[Path] = []
+    for path in paths:
+        if not (path.is_dir() or (path.is_file() and classify(path).kind is FileKind.CASE)):
+            found.append(path)
+            continue
+        inside = open_files([path]).reports
+        if not inside:
+            shown = clean_line(str(path))
+            raise ReportInvalid(f"{shown} holds no sanitizer report", "", f"ladder-tui open {shown} shows the rest")
+        found += inside
+    return found
+
+
 def _form_of(name: str) -> str:
     from ladder_backends.sanitizer.exporting import format_of
 
@@ -94,7 +117,8 @@ def _export(arguments: Namespace, report: Report, against: Comparison | None) ->
         return exported(report, arguments.export, version=__version__, against=against)
 
     if arguments.output and arguments.output != "-":
-        say(export_file(typed_path(arguments.output), pieces, overwrite=arguments.force))
+        file = typed_path(arguments.output)
+        say(export_file(file, pieces, overwrite=arguments.force, remedy="choose another name, or give --force"))
         return
     _print(pieces)
 

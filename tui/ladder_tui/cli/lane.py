@@ -42,7 +42,8 @@ def reach(
         EngineMissing: There is neither a cuda-gdb nor a recording.
     """
     if opened.dump is None:
-        raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump")
+        remedy = "ladder-tui open shows what its report says" if opened.reports else ""
+        raise TargetInvalid(f"there is no lane in {opened.title}", "none of the files is a GPU core dump", remedy)
     engines = Engines(record)
     target = GpuDumpTarget(opened.dump, opened.executable)
     return asyncio.run(_reach(engines, opened, target, asked, finding, over))
