@@ -54,6 +54,23 @@ async def test_a_lane_breakpoint_waits_for_a_launch_nobody_sees(live) -> None:
     assert not one.debugger.setting.waiting  # type: ignore[attr-defined]
 
 
+async def test_one_that_was_deleted_in_the_console_waits_for_no_launch(live) -> None:
+    one = await live("live-grid")
+    one.engine.answer(
+        '-break-insert -f -d "divergent_grid.cu:28"',
+        '^done,bkpt={number="1",type="breakpoint",disp="keep",enabled="n",addr="<PENDING>",'
+        'pending="divergent_grid.cu:28",times="0",original-location="divergent_grid.cu:28"}',
+    )
+    await one.set("divergent_grid.cu:28", block=(5, 1, 0))
+    one.engine.say('=breakpoint-deleted,id="1"')
+    await one.until(lambda: not one.debugger.setting.waiting)  # type: ignore[attr-defined]
+    await one.session.resume(StepKind.RUN)
+    await one.until(lambda: "-exec-run" in one.engine.sent)
+    assert one.engine.asked("-gdb-set cuda break_on_launch application") == []
+    assert one.engine.asked("-break-condition") == []
+    assert not [text for text in one.notices() if "refused" in text]
+
+
 async def test_a_launch_that_was_asked_for_is_a_stop(live) -> None:
     one = await live("live-grid")
     await one.session.device.choose_launches(LaunchStops.APPLICATION)

@@ -73,6 +73,7 @@ class KernelBreakpoints(BreakpointSetting):
         self.waiting: dict[str, BreakpointIntent] = {}
         self._said: dict[str, tuple[str, BreakpointIntent]] = {}
         told.breakpoints.reword = self._reword
+        told.breakpoints.gone = self._gone
 
     @property
     def waits_for_launch(self) -> bool:
@@ -170,9 +171,13 @@ class KernelBreakpoints(BreakpointSetting):
         self._emit(BreakpointsChanged(self._table.bindings))
 
     async def _delete(self, number: str) -> bool:
+        self._gone(number)
+        return await super()._delete(number)
+
+    def _gone(self, number: str) -> None:
+        """It was deleted, here or in the command line: no launch is stopped at for it any more."""
         self.waiting.pop(number, None)
         self._said.pop(number, None)
-        return await super()._delete(number)
 
     async def _reread(self, number: str) -> None:
         with contextlib.suppress(CommandFailed):

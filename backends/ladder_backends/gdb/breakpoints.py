@@ -41,6 +41,7 @@ class BreakpointTable:
         notices: How many notices were taken.
         unsaid: Numbers of pending breakpoints whose conditions the engine may have kept to itself.
         reword: What a dialect reads in a row otherwise than it is written.
+        gone: Told the number of each breakpoint that is gone, whoever has deleted it.
     """
 
     def __init__(self, standing: Callable[[], str] = lambda: "") -> None:
@@ -63,6 +64,7 @@ class BreakpointTable:
         self.notices = 0
         self.unsaid: set[str] = set()
         self.reword: Callable[[Mapping[str, Value]], Mapping[str, Value]] = lambda row: row
+        self.gone: Callable[[str], None] = lambda number: None
 
     @property
     def own(self) -> str:
@@ -225,6 +227,7 @@ class BreakpointTable:
 
         A watch that the engine took away because its frame or its process has ended stays as a wish.
         """
+        self.gone(number)
         if number == self._own:
             self._own = None
         self._last_hit = "" if number == self._last_hit else self._last_hit
