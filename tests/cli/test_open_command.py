@@ -24,7 +24,9 @@ def test_every_shipped_case(ladder_tui, cuda_gdb, demo) -> None:
     document = answer.json
     assert document["format"] == 1
     if demo in PLAYED:
-        assert (document["source"], document["frames"][0]["line"] is not None) == ("recording", True)
+        assert document["source"] == "recording"
+        # What asserts is called by the kernel, and has no line of its own.
+        assert any(frame["line"] is not None for frame in document["frames"][:2])
         return
     assert answer.code == (1 if document["report"] else 0)
     if demo in DUMPED:

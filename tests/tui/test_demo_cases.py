@@ -47,9 +47,13 @@ async def at_rest(pilot: Pilot[Any]) -> None:
     while app.tasks:
         await pilot.pause()
     for session in app.ladder.sessions.values():
-        if session.target is not None and session.state.run is not Run.RUNNING:
+        if session.target is not None:
+            rest = asyncio.ensure_future(session.at_rest())
             async with asyncio.timeout(10):
-                await session.at_rest()
+                # What is still starting may come to run for ever.
+                while not rest.done() and session.state.run is not Run.RUNNING:
+                    await asyncio.wait({rest}, timeout=0.01)
+            rest.cancel()
     await app.workers.wait_for_complete()
     await pilot.pause()
     for session in app.ladder.sessions.values():
