@@ -15,6 +15,8 @@ from ladder_backends.model.frame import Frame, FrameKind, FrameWindow, Place
 from ladder_backends.model.grid import BlockRange, Kernel, Lane, LaneState, Warp
 from ladder_backends.model.variable import Variable, VariableWindow
 from ladder_backends.sanitizer import read_report
+from ladder_backends.session.jump_history import JumpHistory
+from ladder_backends.session.lane_values import SessionLaneValues
 from ladder_backends.session.sources import SourceFile, SourceState
 from ladder_backends.session.state import Change, DebugState, Grid, LadderState, Notice, Run
 from ladder_backends.session.values import SessionValues
@@ -125,8 +127,14 @@ class SessionDouble:
         self.machine: Any = MachineDouble(self.asked)
         self.stack = StackDouble(self.asked)
         self.ledger = LedgerDouble(self.asked)
-        self.debugger = SimpleNamespace(values=None)
+        self.debugger = SimpleNamespace(values=None, lanes=None)
         self.values = SessionValues(self)  # type: ignore[arg-type]
+        self.lane_values = SessionLaneValues(self)  # type: ignore[arg-type]
+
+    @property
+    def deeds(self) -> list[tuple[Any, ...]]:
+        """What it was asked to do, without looks at what is on the screen."""
+        return [one for one in self.asked if not one[0].startswith("device.look_")]
 
     async def stop(self) -> None:
         """The target stops again: what the test has written into the state by now is so."""
@@ -200,7 +208,7 @@ class LadderDouble:
         self.subscribers: list[Callable[[Change], None]] = []
         self.sources: dict[str, SourceFile] = {}
         self.asked: list[tuple[Any, ...]] = []
-        self.jumps = SimpleNamespace(dump=None)
+        self.jumps = SimpleNamespace(dump=None, history=JumpHistory(self))  # type: ignore[arg-type]
 
     def add(self, debug: DebugState) -> SessionDouble:
         session = SessionDouble(debug)

@@ -11,7 +11,7 @@ async def test_an_expression_is_asked_for_from_any_pane(
 ) -> None:
     async with show(gpu_dump, size) as view:
         await view.press("w", letter, "e", *"n+1", "enter")
-        assert gpu_dump.active.asked == [("evaluate", "n+1")]
+        assert gpu_dump.active.deeds == [("evaluate", "n+1")]
         assert "= n+1" in view.text()
         focused = view.app.workspace.focused
         assert focused.id == ("variables" if size[0] < 60 else {"s": "source", "f": "findings"}[letter])

@@ -4,7 +4,7 @@ import pytest
 from textual.geometry import Region
 
 from ladder_tui.panes import PANES
-from ladder_tui.screens.layouts import DEVICE, HOST, Slot, edges, layout_for, place, size_class, slots_of
+from ladder_tui.screens.layouts import DEVICE, HARDWARE, HOST, edges, layout_for, place, size_class, slots_of
 
 RUNGS = ["gdb", "sanitizer", "cuda-gdb"]
 
@@ -18,11 +18,13 @@ def test_every_cell_belongs_to_one_slot(rung: str, size: tuple[int, int]) -> Non
     assert len(cells) == len(set(cells)) == area.area
 
 
-@pytest.mark.parametrize("layouts", [HOST, DEVICE], ids=["host", "device"])
 @pytest.mark.parametrize("size", ["tiny", "compact", "normal", "wide"])
-def test_every_pane_is_one_chord_away(layouts: dict[str, Slot], size: str) -> None:
-    panes = [pane for slot in slots_of(layouts[size]) for pane in slot.panes]
-    assert sorted(panes) == sorted(PANES)
+def test_every_pane_is_one_chord_away(size: str) -> None:
+    of_programs, of_devices, of_the_machine = (
+        [pane for slot in slots_of(layouts[size]) for pane in slot.panes] for layouts in (HOST, DEVICE, HARDWARE)
+    )
+    assert sorted(of_programs) == sorted(of_devices)
+    assert sorted(of_programs + of_the_machine) == sorted(PANES)
 
 
 def test_size_classes() -> None:

@@ -32,4 +32,4 @@ async def test_a_running_one_and_a_dump_say_why_not(segfault: Any, gpu_dump: Any
     async with show(gpu_dump) as view:
         await view.press("r")
         assert "start: a dump cannot run" in view.text()
-    assert segfault.active.asked == gpu_dump.active.asked == []
+    assert segfault.active.deeds == gpu_dump.active.deeds == []

@@ -74,9 +74,10 @@ async def test_w_tells_the_letter_of_every_pane_at_any_size(
         await view.press("w")
         text = view.text()
         narrow = size[0] < 100
-        for entry in PANES.values():
+        for pane_id, entry in PANES.items():
             name = entry.short if narrow and entry.short else entry.name.lower()
-            assert f"{entry.letter} {name}" in text
+            # The machine has a rung of its own.
+            assert (f"{entry.letter} {name}" in text) is (pane_id not in ("topology", "matrix"))
         await view.press("e")
         assert view.app.focused.id == "environment"
         assert "l libraries" not in view.text()
@@ -345,7 +346,7 @@ async def test_a_click_on_a_hint_does_it(segfault: Any, show: Any) -> None:
 
 
 async def test_help_shows_every_key(segfault: Any, show: Any) -> None:
-    async with show(segfault, (200, 200)) as view:
+    async with show(segfault, (200, 240)) as view:
         await view.press("question_mark")
         assert isinstance(view.app.screen, HelpScreen)
         shown = view.text()
