@@ -341,3 +341,9 @@ async def test_a_diverged_block_of_a_big_grid(
     async with make_app(big).run_test(size=size) as pilot:
         await pilot.press("w", "g", "z", "home", *["plus"] * 3)
         await shots.both(pilot, f"diverged-{size[0]}x{size[1]}")
+
+
+async def test_the_way_into_a_row_is_hinted_at(gpu_dump: Any, show: Any) -> None:
+    async with show(gpu_dump, (120, 40)) as view:
+        await view.press("w", "g")
+        assert "⏎ go" in view.text().splitlines()[-1]

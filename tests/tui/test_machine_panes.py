@@ -75,6 +75,15 @@ async def test_registers_follow_steps_by_instruction(stopped: Open, show: Any, c
         assert "• rbx" not in view.text()
 
 
+async def test_enter_on_the_program_counter_goes_to_the_code(stopped: Open, show: Any, compiled: Any) -> None:
+    async with show(await stopped(compiled("machine"), "twice")) as view:
+        await press(view, "w", "r", "slash", *"rip", "enter", "enter")
+        assert view.app.workspace.panes["disassembly"].has_focus
+        pane = view.app.workspace.panes["disassembly"]
+        assert "▶" in pane.row(pane.cursor).text()
+        assert "memory" not in view.app.workspace.panes
+
+
 async def test_registers_are_printed_in_a_chosen_format_and_set(stopped: Open, show: Any, compiled: Any) -> None:
     async with show(await stopped(compiled("machine"), "twice")) as view:
         await press(view, "w", "r", "slash", *"rax", "enter", "equals_sign")

@@ -47,7 +47,8 @@ GPU_VIEW_ACTIONS: tuple[Action, ...] = (
            "more", "lanes"),
     Action("lanes.cancel", ("escape",), "cancel", "Ask no more; what has come stays", "Lanes", "cancel", "lanes"),
     # Grid
-    Action("grid.go", ("enter",), "go", "Stand in the warp, block or kernel of the row", "Grid", "act", "grid"),
+    Action("grid.go", ("enter",), "go", "Stand in the warp, block or kernel of the row", "Grid", "act", "grid",
+           needs=Need.ROW, hinted=True),
     Action("grid.hardware", ("h",), "hardware", "Show devices, SMs and their warps, or blocks and lanes again",
            "Grid", "hardware", "grid", needs=Need.SESSION, hinted=True),
     Action("grid.details", ("i",), "details", "How the kernel was launched; what the lane's exception means",

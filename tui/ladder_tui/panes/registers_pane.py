@@ -31,6 +31,9 @@ _FIRST = "general"
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _MOST_BLANKS = 12
 
+_OF_CODE = frozenset({"pc", "errorpc", "rip", "eip"})
+"""Registers that point to instructions, whose bytes say little and which a dump may not hold as memory."""
+
 
 class _Group(NamedTuple):
     """A group's heading."""
@@ -39,7 +42,7 @@ class _Group(NamedTuple):
 
 
 class RegistersPane(Pane):
-    """Groups fold; one that is folded is not asked for. Enter on a register goes to the memory it points to."""
+    """Groups fold; one that is folded is not asked for. Enter on a register goes to what it points to."""
 
     INTEREST = Change.FRAMES | Change.FOCUS | Change.RUN | Change.MACHINE
     BINDINGS: ClassVar = bindings_for("registers")
@@ -122,10 +125,12 @@ class RegistersPane(Pane):
         return self.not_standing() or (debug.machine.registers.note if debug is not None else "") or "reading …"
 
     def activate(self, hit: Hit) -> None:
-        """Fold or unfold a group; show the memory that a register points to."""
+        """Fold or unfold a group; show the memory that a register points to, or the code."""
         if isinstance(hit.target, _Group):
             self._open ^= {hit.target.name}
             self.refresh_from(self.ladder.state, Change.NONE)
+        elif isinstance(hit.target, Register) and hit.column is None and hit.target.name in _OF_CODE:
+            self.ladder_app.workspace.show_code(hit.target.target or f"${hit.target.name}")
         elif isinstance(hit.target, Register) and hit.column is None:
             self.ladder_app.workspace.show_memory(hit.target.target or f"${hit.target.name}")
 

@@ -54,6 +54,14 @@ class MachineCommands(Screen[None]):
         if isinstance(pane, MemoryPane):
             pane.show(expression)
 
+    def show_code(self, place: str) -> None:
+        """Show the machine code at an address or a register."""
+        from ladder_tui.panes.disassembly_pane import DisassemblyPane
+
+        pane = cast("Workspace", self).show_pane("disassembly")
+        if isinstance(pane, DisassemblyPane):
+            pane.go(place)
+
     async def show_kernel(self, pane: Pane) -> None:
         """Show how the kernel was launched that a pane's session stands in."""
         from ladder_tui.screens.kernel_card import show_kernel
