@@ -138,6 +138,23 @@ async def test_a_note_is_typed_shown_kept_and_taken_away(gpu_dump: Any, make_app
         assert not any("✎" in text for text in texts(again))
 
 
+@pytest.mark.parametrize("key", ["x", "m"])
+async def test_a_bug_is_marked_from_any_of_its_rows(
+    gpu_dump: Any, make_app: Callable[..., LadderApp], key: str
+) -> None:
+    app = make_app(gpu_dump)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await press(pilot, "w", "f", "home")
+        rows = len(texts(app))
+        assert rows > 5
+        for below in (1, 2, rows - 1):
+            await press(pilot, "home", *["down"] * below, key)
+            assert len(texts(app)) == 1
+            assert pane_of(app).cursor == 0
+            await press(pilot, key)
+            assert len(texts(app)) == rows
+
+
 async def test_what_is_ignored_keeps_its_title_only(gpu_dump: Any, make_app: Callable[..., LadderApp]) -> None:
     app = make_app(gpu_dump)
     async with app.run_test(size=(120, 40)) as pilot:

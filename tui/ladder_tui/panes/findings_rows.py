@@ -395,7 +395,8 @@ class FindingsRows:
     def _row(self, group: FindingGroup, shape: _Shape, offset: int) -> Row:
         findings = self._report.findings
         first = shape.members[0]
-        if offset == 0:
+        if offset == 0 or offset >= shape.height:
+            # Also of a bug that has become shorter, as one that was marked just now, and was not measured again.
             return self._title(group, shape)
         offset -= 1
         if offset < len(shape.notes):
