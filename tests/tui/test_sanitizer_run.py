@@ -99,7 +99,7 @@ async def test_run_again_offers_what_the_finding_calls_for(show: Any, stand_in: 
         assert command[command.index("--racecheck-report") + 1] == "hazard"
         assert command[command.index("--kernel-name") + 1] == "kns=reduce"
         await view.settle()
-        assert "20 pairs in block 2" in view.text()
+        assert "20 pairs" in view.text()
 
 
 async def test_a_missing_tool_is_said_with_what_helps(
