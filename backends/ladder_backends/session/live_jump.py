@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -106,13 +106,13 @@ class LiveJump:
 
     # -- the frame of it
 
-    async def _guarded(self, way: Callable[[], object]) -> JumpOutcome:
+    async def _guarded(self, way: Callable[[], Awaitable[None]]) -> JumpOutcome:
         self._began = self._waits_since = time.perf_counter()
         self._stopped_by_user, self._way_stops, session = False, 0, self._session
         self.phases.clear()
         session.look_at_stops(False)
         try:
-            await way()  # type: ignore[misc]
+            await way()
             outcome = await self._arrived()
         except GaveUp as over:
             outcome = self._missed(str(over), over.ways)
