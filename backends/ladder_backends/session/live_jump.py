@@ -77,6 +77,10 @@ class LiveJump:
         self._kernel: Kernel | None = None
         self._matching: list[int] = []
         self._others = self._way_stops = 0
+        self._place_waited_for = ""
+        self._since: float | None = None
+        self._judged: float | None = None
+        self._moved, self._counts = True, False
 
     # -- from outside
 
@@ -487,11 +491,10 @@ class LiveJump:
         return time.perf_counter() - self._began
 
     def _tell(self, text: str, *, quiet: bool = False) -> None:
+        if quiet and self._counts and self.phases:
+            # The newest count says what those before it said: a program may launch for hours.
+            self.phases.pop()
+        self._counts = quiet
         self.phases.append((text, self._age))
         if not quiet:
             self._tell_line(f"{text} · {self._age:.1f} s")
-
-    _place_waited_for = ""
-    _since: float | None = None
-    _judged: float | None = None
-    _moved = True
