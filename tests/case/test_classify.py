@@ -143,3 +143,12 @@ def test_a_file_of_no_use_is_one_line(tmp_path: Path) -> None:
         open_files([file])
     assert "\x1b" not in caught.value.line()
     assert "\n" not in caught.value.line()
+
+
+def test_a_program_out_of_a_case_can_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    opened = open_files([find_demo("vector-add").path])
+    assert opened.executable is not None
+    assert os.access(opened.executable, os.X_OK)
+    assert opened.dump is not None
+    assert not os.access(opened.dump, os.X_OK) or os.geteuid() == 0

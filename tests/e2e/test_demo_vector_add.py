@@ -29,6 +29,7 @@ def test_from_a_finding_into_its_lane_by_keys(terminal, cuda_gdb, columns: int, 
     screen.wait(lambda lines: any(re.search(r"10 ▶\s+c\[i\]", line) for line in lines))
     screen.wait("lane 8 = thread (232,0,0)")
     screen.press("Down")
+    screen.wait(lambda lines: any("(233,0,0)" in line or "… 23 more" in line for line in lines))
     if "(233,0,0)" not in screen.text():
         # Where there is little room, the further lanes are folded.
         screen.press("Enter")
@@ -43,6 +44,7 @@ def test_from_a_finding_into_its_lane_by_mouse(terminal, cuda_gdb, columns: int,
     screen = terminal(columns, rows)
     screen.start("demo", "vector-add")
     screen.wait("(232,0,0)")
+    screen.wait(lambda lines: any("(233,0,0)" in line or "… 23 more" in line for line in lines))
     if "(233,0,0)" not in screen.text():
         # Where there is little room, the further lanes are folded.
         screen.click_on("… 23 more")
@@ -50,6 +52,10 @@ def test_from_a_finding_into_its_lane_by_mouse(terminal, cuda_gdb, columns: int,
     screen.click_on("(233,0,0)")
     screen.wait(value_of("i", "1001"))
     screen.wait("lane 9 = thread (233,0,0)")
+    if "(234,0,0)" not in screen.text():
+        if "(234,0,0)" not in screen.text():
+        screen.press("Down")
+    screen.wait("(234,0,0)")
     if "(234,0,0)" not in screen.text():
         screen.press("Down")
     screen.wait("(234,0,0)")
@@ -81,6 +87,9 @@ def test_without_cuda_gdb_a_recording_answers_and_says_so(terminal, vector_add) 
     screen.wait("recording")
     screen.press("Enter")
     screen.wait(value_of("i", "1000"))
+    if "(234,0,0)" not in screen.text():
+        screen.press("Down")
+    screen.wait("(234,0,0)")
     screen.click_on("(234,0,0)")
     screen.wait(value_of("i", "1002"))
     assert not any("cuda-gdb --" in words for words in screen.processes().values())

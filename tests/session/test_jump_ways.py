@@ -379,19 +379,3 @@ async def test_a_jump_that_gave_up_is_waited_on_for_or_left(rig: Rig) -> None:
     assert again is not None
     assert again.exact
     assert live.under_way is None
-
-
-async def test_a_program_out_of_a_case_is_made_executable(
-    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    for folder, mode in ((tmp_path / "ladder-tui", 0o744), (tmp_path / "elsewhere", 0o644)):
-        program = folder / "parts" / "vadd"
-        program.parent.mkdir(parents=True)
-        program.touch(0o644)
-        program.chmod(0o644)
-        rig.ladder.state.sanitizer = SanitizerRunState(RunPhase.ENDED, Plan(program), since=1.0)
-        rig.ladder.state.report = Report(tool="memcheck", findings=[found()])
-        rig.program(Launch())
-        await rig.ladder.jumps.to_finding(found(), way=Way.LIVE, anew=True)
-        assert program.stat().st_mode & 0o777 == mode

@@ -92,6 +92,8 @@ def _take_part(opened: Opened, case: Case, part: Part) -> None:
         case Role.CORE:
             opened.core = file
         case Role.EXECUTABLE:
+            # It may be run, once somebody wishes that; opening it runs nothing.
+            file.chmod(file.stat().st_mode | 0o100)
             opened.executable = file
         case Role.RECORDING:
             opened.recordings += (file,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -241,7 +240,6 @@ class LiveJumps:
                     "it would be ended",
                     "end it first, or run it again from the list of ways",
                 )
-        await asyncio.to_thread(_make_executable, target.program)
         engine = await ladder.engines.take(rung.debugger)
         session = ladder.seats.place(engine, lambda: ladder.engines.make(rung.debugger), Seat.LIVE)
         session.control.follow_first(ladder.at_fork, target)
@@ -301,13 +299,6 @@ def _made_another(target: GpuDumpTarget | None, program: Path) -> str:
     if match.verdict is not MatchVerdict.DIFFERS:
         return ""
     return f"{clean_line(program.name)} is not the program that made the dump: {match.reason}"
-
-
-def _make_executable(program: Path) -> None:
-    """Parts of a case are unpacked as files; this one is to be run, at the user's wish."""
-    unpacked = cache_dir() in program.parents
-    if unpacked and program.is_file() and not os.access(program, os.X_OK):
-        program.chmod(program.stat().st_mode | 0o100)
 
 
 def _same_program(one: object, other: LaunchTarget) -> bool:
