@@ -53,10 +53,6 @@ def test_from_a_finding_into_its_lane_by_mouse(terminal, cuda_gdb, columns: int,
     screen.wait(value_of("i", "1001"))
     screen.wait("lane 9 = thread (233,0,0)")
     if "(234,0,0)" not in screen.text():
-        if "(234,0,0)" not in screen.text():
-        screen.press("Down")
-    screen.wait("(234,0,0)")
-    if "(234,0,0)" not in screen.text():
         screen.press("Down")
     screen.wait("(234,0,0)")
     screen.click_on("(234,0,0)")
