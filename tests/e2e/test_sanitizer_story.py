@@ -38,8 +38,6 @@ def test_from_the_command_into_a_lane(
     terminal: Any, cuda_gdb: Path, vector_add: Any, stand_in: Any, columns: int, rows: int
 ) -> None:
     screen = terminal(columns, rows)
-    # What was unpacked from a case is not executable.
-    vector_add.executable.chmod(0o755)
     variables = stand_in(dump=vector_add.dump, skip_program=True, delay=0.02)
     screen.start("sanitize", "--", vector_add.executable, **variables)
     screen.wait("▶ memcheck")
