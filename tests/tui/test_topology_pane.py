@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ladder_backends.hardware.live import Counters
+from ladder_backends.model.gpu_counters import Counters
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.state import Change
 from ladder_tui.panes.topology_pane import TopologyPane

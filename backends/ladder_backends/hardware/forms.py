@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from ladder_backends.hardware.baseline import Comparison
+from ladder_backends.model.baseline import Comparison
 from ladder_backends.model.fact import Concern, Fact
+from ladder_backends.model.machine_words import choice_groups, concern_groups
 from ladder_backends.model.topology import Machine, Pair
 
 _HOST = (
@@ -153,48 +154,6 @@ def concern_lines(machine: Machine) -> Iterator[str]:
             yield f"  → {one.remedy}"
 
 
-class ConcernGroup(NamedTuple):
-    """The same concern of several facts.
-
-    Attributes:
-        text: Where, what, and what it means.
-        group: The first group of facts that it is in.
-        remedy: What to do; may be empty.
-    """
-
-    concern: Concern
-    text: str
-    group: str
-    remedy: str
-
-
-def concern_groups(machine: Machine) -> Iterator[ConcernGroup]:
-    """What needs attention; the same of several is told once."""
-    groups = {title: group for group, title, _ in machine.groups()}
-    places: dict[tuple[Concern, str, str], list[str]] = {}
-    remedies: dict[tuple[Concern, str], str] = {}
-    for title, fact in machine.concerns():
-        places.setdefault((fact.concern, fact.label, fact.says), []).append(title)
-        if fact.known:
-            remedies.setdefault((fact.concern, fact.says), fact.remedy)
-    said: dict[tuple[Concern, str, tuple[str, ...]], list[str]] = {}
-    for (concern, label, says), titles in places.items():
-        said.setdefault((concern, says, tuple(titles)), []).append(label)
-    for (concern, says, where), labels in said.items():
-        told = "" if where == ("host",) else f"{_some(list(where))} "
-        text = f"{told}{', '.join(labels)}: {says}"
-        yield ConcernGroup(concern, text, groups[where[0]], remedies.get((concern, says), ""))
-
-
-def _some(titles: list[str]) -> str:
-    """`GPU0, GPU1`, or how many there are of what."""
-    if len(titles) <= 2:
-        return ", ".join(titles)
-    kinds = {title.split(" ")[0].rstrip("0123456789") for title in titles}
-    word = {"GPU": "pairs" if all("–" in title for title in titles) else "GPUs", "root": "ports", "switch": "ports"}
-    return f"{len(titles)} {word.get(kinds.pop(), 'times') if len(kinds) == 1 else 'ports'}"
-
-
 def matrix_lines(machine: Machine) -> Iterator[str]:
     """Distances, as `nvidia-smi topo -m` lays them out."""
     labels = [gpu.label for gpu in machine.gpus]
@@ -223,16 +182,6 @@ def _distance(machine: Machine, one: int, other: int) -> str:
 def _choices(machine: Machine) -> Iterator[str]:
     for text, which in choice_groups(machine):
         yield f"NCCL takes {text}  ({which})"
-
-
-def choice_groups(machine: Machine) -> Iterator[tuple[str, str]]:
-    """What NCCL takes and why, and which pairs: those of one answer together."""
-    said: dict[str, list[str]] = {}
-    for pair in machine.pairs:
-        said.setdefault(pair.facts["nccl"].text, []).append(f"{pair.a}-{pair.b}")
-    for text, pairs in said.items():
-        every = len(said) == 1 and len(pairs) > 1
-        yield text, "all pairs" if every else f"{len(pairs)} pairs" if len(pairs) > 4 else " ".join(pairs)
 
 
 def _gpu_lines(machine: Machine) -> Iterator[str]:
@@ -274,23 +223,11 @@ def _everything(machine: Machine) -> Iterator[str]:
     yield from _commands(machine)
 
 
-def commands(machine: Machine) -> tuple[str, ...]:
-    """What somebody who is root can run, to tell what is unread; fewer ports are part of more."""
-    found = dict.fromkeys(fact.remedy for fact in machine.host.values() if fact.remedy and not fact.known)
-    ports = [bdf for bdf, port in machine.ports.items() if port.facts["acs.control"].remedy]
-    if ports:
-        from ladder_backends.hardware.acs import command
-
-        found[command(ports)] = None
-    return tuple(found)
-
-
 def _commands(machine: Machine) -> Iterator[str]:
-    needed = commands(machine)
-    if needed:
+    if machine.commands:
         yield ""
         yield "unread without root; run this, and give its output to ladder-tui hardware --paste FILE:"
-        for command in needed:
+        for command in machine.commands:
             yield f"  {command}"
 
 

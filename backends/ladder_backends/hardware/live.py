@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from ladder_backends.hardware.ports import Nvml, NvmlRefused
+from ladder_backends.model.gpu_counters import Counters
 
 NVLINK_TX, NVLINK_RX = 138, 139
 ALL_LINKS = 0xFFFFFFFF
@@ -15,36 +15,6 @@ ALL_LINKS = 0xFFFFFFFF
 _TX, _RX = 0, 1
 _KIB = 1024
 _GPU_SENSOR = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """One GPU at one moment; None where a counter is not told.
-
-    Attributes:
-        busy: Percent of the time in which a kernel ran.
-        used: Bytes of memory in use.
-        total: Bytes of memory.
-        temperature: Degrees Celsius.
-        power: Watts.
-        pcie_out, pcie_in: GB/s from the GPU and to it.
-        nvlink_out, nvlink_in: GB/s over all NVLinks, since the sample before.
-        generation, lanes: PCIe link at this moment.
-        best_generation: The highest generation that was seen since the rung was opened.
-    """
-
-    busy: int | None = None
-    used: int | None = None
-    total: int | None = None
-    temperature: int | None = None
-    power: float | None = None
-    pcie_out: float | None = None
-    pcie_in: float | None = None
-    nvlink_out: float | None = None
-    nvlink_in: float | None = None
-    generation: int | None = None
-    lanes: int | None = None
-    best_generation: int | None = None
 
 
 class LiveReader:

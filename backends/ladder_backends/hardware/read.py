@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from ladder_backends.hardware import containers, driver, host, iommu, kernel_log, nvlinks, pci
+from ladder_backends.hardware import acs, containers, driver, host, iommu, kernel_log, nvlinks, pci
 from ladder_backends.hardware.gpus import gpu_facts, nvml_address
 from ladder_backends.hardware.nccl_choice import engine_facts
 from ladder_backends.hardware.pairs import read_pair, route
@@ -77,8 +77,26 @@ def read_machine(
     if not gpus and not unread:
         unread, remedy = "NVML sees no GPU", _RUNTIME
     return Machine(
-        _title(gpus), facts, gpus, ports, pairs, simulated, unread, remedy, time.time(), time.monotonic() - began
+        _title(gpus),
+        facts,
+        gpus,
+        ports,
+        pairs,
+        simulated,
+        unread,
+        remedy,
+        time.time(),
+        time.monotonic() - began,
+        _commands(facts, ports),
     )
+
+
+def _commands(host: Facts, ports: dict[str, Port]) -> tuple[str, ...]:
+    """What root can run to tell what is unread: one command for all ports."""
+    found = dict.fromkeys(fact.remedy for fact in host.values() if fact.remedy and not fact.known)
+    if unread := [bdf for bdf, port in ports.items() if port.facts["acs.control"].remedy]:
+        found[acs.command(unread)] = None
+    return tuple(found)
 
 
 def _host(reader: Reader, supplied: pci.Supplied, log: str | None) -> list[Fact]:

@@ -114,6 +114,7 @@ class Machine:
         remedy: What to do about that.
         read_at: Seconds since the epoch.
         took: Seconds that reading took.
+        commands: What somebody who is root can run, to tell what is unread.
     """
 
     title: str
@@ -126,6 +127,7 @@ class Machine:
     remedy: str = ""
     read_at: float = 0.0
     took: float = 0.0
+    commands: tuple[str, ...] = ()
 
     def pair(self, one: int, other: int) -> Pair | None:
         """The pair of two GPUs, in any order."""

@@ -159,6 +159,12 @@ class HardwareDesk:
         results = results or self._ladder.pairs.document()
         return await asyncio.to_thread(baseline.save, name, machine, results)
 
+    def baselines(self) -> tuple[str, ...]:
+        """Names of those that are kept in the state folder."""
+        from ladder_backends.hardware.baseline import names
+
+        return names()
+
     async def compare(self, name: str) -> None:
         """Put a baseline beside the machine; an empty name takes it away again.
 

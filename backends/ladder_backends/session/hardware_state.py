@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ladder_backends.hardware.baseline import Comparison
-    from ladder_backends.hardware.live import Counters
+    from ladder_backends.model.baseline import Comparison
+    from ladder_backends.model.gpu_counters import Counters
     from ladder_backends.model.topology import Machine
 
 

@@ -30,3 +30,11 @@ class PairsState:
     began: float = 0.0
     broke: tuple[str, ...] = ()
     baseline: str = ""
+
+
+def arm_words(arm: str) -> tuple[str, str]:
+    """The test that an arm belongs to, and what it does; empty where there is no such arm."""
+    from ladder_backends.p2p.arms import ARMS
+
+    known = ARMS.get(arm)
+    return (known.test, known.does) if known is not None else ("", "")

@@ -11,7 +11,7 @@ from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import UsageError, add_json, add_tui
 
 if TYPE_CHECKING:
-    from ladder_backends.hardware.baseline import Comparison
+    from ladder_backends.model.baseline import Comparison
     from ladder_backends.model.topology import Machine
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ladder_backends.model.p2p import Advice, PairResult, Result, Sweep, Verdict
-from ladder_backends.session.pairs_state import PairsState
+from ladder_backends.session.pairs_state import PairsState, arm_words
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
 _SHORT = {
@@ -200,8 +200,6 @@ def untested_rows(sweep: Sweep, width: int) -> list[Row]:
 
 def pair_rows(sweep: Sweep, here: PairTarget, width: int) -> list[Row]:
     """The evidence of one ordered pair, arm by arm."""
-    from ladder_backends.p2p.arms import ARMS
-
     pair = sweep.pairs.get((here.source, here.target))
     if pair is None:
         arms = [one for key, one in sweep.controls.items() if key[1:] == (here.source, here.target)]
@@ -222,11 +220,10 @@ def pair_rows(sweep: Sweep, here: PairTarget, width: int) -> list[Row]:
     for arm in arms:
         kind = arm.result
         sign, style = _GLYPHS.get(kind, "✗"), _STYLES.get(kind, "fault")
-        known = ARMS.get(arm.arm)
-        head = f"{known.test:<3} {arm.arm}" if known is not None else arm.arm
+        test, does = arm_words(arm.arm)
+        head = f"{test:<3} {arm.arm}" if test else arm.arm
         word = kind.replace("_", " ")
         rows.append(Row((Cell(f"{sign} ", style), Cell(f"{head:<16}"), Cell(f"{word:<11}", style))))
-        does = known.does if known is not None else ""
         rows += _wrapped("      ", "; ".join(part for part in (does, arm.said) if part), width)
         more = "  ".join(f"{key} {_figure(value)}" for key, value in arm.evidence.items() if key != "say")
         if kind.wrong and more:

@@ -10,7 +10,7 @@ from ladder_backends.model.fact import Concern, Fact
 from ladder_tui.widgets.row import EMPTY, Cell, Row, size_of
 
 if TYPE_CHECKING:
-    from ladder_backends.hardware.live import Counters
+    from ladder_backends.model.gpu_counters import Counters
     from ladder_backends.model.topology import Machine, NvLink
 
 

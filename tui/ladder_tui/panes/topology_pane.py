@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from ladder_backends.hardware.forms import commands
 from ladder_backends.session.state import Change, LadderState
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
@@ -84,7 +83,7 @@ class TopologyPane(Pane):
         if machine is None:
             return []
         if self._shown == _COMMANDS:
-            return command_rows(commands(machine), width)
+            return command_rows(machine.commands, width)
         if self._shown:
             return fact_rows(machine, self._shown, width, self.hardware.counters)
         if self._matrix and machine.gpus:
@@ -233,7 +232,7 @@ class TopologyPane(Pane):
         machine = self.machine
         if machine is None:
             return
-        if commands(machine):
+        if machine.commands:
             self._show(_COMMANDS)
         else:
             self.ladder_app.say("nothing is unread that root could tell")
@@ -269,9 +268,7 @@ class TopologyPane(Pane):
 
     def action_compare(self) -> None:
         """Put a baseline beside what is so now."""
-        from ladder_backends.hardware.baseline import names
-
-        known = ", ".join(names())
+        known = ", ".join(self.ladder.hardware.baselines())
         placeholder = f"one of {known}; empty: none" if known else "a path of a file; none is kept yet"
         self.ladder_app.workspace.prompt.ask("compare with", self._compare, placeholder=placeholder)
 

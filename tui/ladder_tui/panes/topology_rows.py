@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.hardware.forms import choice_groups, commands, concern_groups
 from ladder_backends.model.fact import Concern
+from ladder_backends.model.machine_words import choice_groups, concern_groups
 from ladder_tui.widgets.row import EMPTY, Cell, Row, cut
 
 if TYPE_CHECKING:
-    from ladder_backends.hardware.baseline import Comparison
-    from ladder_backends.hardware.live import Counters
+    from ladder_backends.model.baseline import Comparison
+    from ladder_backends.model.gpu_counters import Counters
     from ladder_backends.model.topology import Gpu, Machine, Port
     from ladder_backends.session.hardware_state import HardwareState
 
@@ -70,13 +70,13 @@ def tree_rows(state: HardwareState, width: int) -> list[Row]:
     for root in roots.values():
         rows += _root_rows(root, machine, state.counters, width)
     rows += [EMPTY, *_choices(machine)] if machine.pairs else []
-    if needed := commands(machine):
+    if machine.commands:
         cells = (
             Cell("? ", "warn"),
             Cell(f"{_unread_ports(machine)}", "muted"),
             Cell("  Enter: the command", "muted"),
         )
-        rows += [] if not needed else [Row(cells, target=CommandsTarget())]
+        rows.append(Row(cells, target=CommandsTarget()))
     return rows
 
 
