@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ladder_backends.gpu_calls.tally import Expected, Tally, classify
+from ladder_backends.gpu_calls.words import MASK, Mode, Purpose, Stuff, decoded
 from ladder_backends.model.p2p import Result
 from ladder_backends.p2p.rounds import rounds
-from ladder_backends.p2p.tally import Expected, Tally, classify
-from ladder_backends.p2p.words import MASK, Mode, Purpose, Stuff, decoded
 from ladder_backends.simulator.memory import Run, compared, part, written
 
 DATA = Stuff(Purpose.DATA, 0, 1, 3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ladder_backends.p2p.words import ODD, ODD_INVERSE, SEED
+from ladder_backends.gpu_calls.words import ODD, ODD_INVERSE, SEED
 
 COUNTERS = 12
 """Words that `check` counts into: those of a `Tally` behind the first, in its order, and one that is not used."""

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ladder_backends.gpu_calls.gpus import Buffer, DeviceFault, Handshake, Seen
+from ladder_backends.gpu_calls.tally import Expected, Tally
+from ladder_backends.gpu_calls.words import MASK, WORD, Stuff
 from ladder_backends.p2p.cuda_kernels import COUNTERS, SOURCE
 from ladder_backends.p2p.cupy_values import host_tally, pointer, typed, uuid_text, version_text, words_array
 from ladder_backends.p2p.gpu_facts import GpuFacts
-from ladder_backends.p2p.gpus import Buffer, DeviceFault, Handshake, Seen
-from ladder_backends.p2p.tally import Expected, Tally
-from ladder_backends.p2p.words import MASK, WORD, Stuff
 
 INSTALL = "install it with ladder-tui[cuda12] or ladder-tui[cuda13], as nvidia-smi names the driver's CUDA"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ladder_backends.p2p.gpus import Buffer
-from ladder_backends.p2p.tally import Expected, Tally
-from ladder_backends.p2p.words import MASK, ODD, SEED, WORD, Stuff
+from ladder_backends.gpu_calls.gpus import Buffer
+from ladder_backends.gpu_calls.tally import Expected, Tally
+from ladder_backends.gpu_calls.words import MASK, ODD, SEED, WORD, Stuff
 
 _NARROW: dict[str, dict[int, str]] = {
     "fill": {4: "int32"},

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ladder_backends.p2p.gpus import Gpus
+from ladder_backends.gpu_calls.gpus import Gpus
 
 
 def open_layer(layer: Mapping[str, object], gpus: Sequence[int] | None) -> Gpus:

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ladder_backends.gpu_calls.gpus import DeviceFault, Gpus
+from ladder_backends.gpu_calls.tally import Expected, Tally, classify
+from ladder_backends.gpu_calls.words import Purpose, Stuff
 from ladder_backends.model.p2p import ArmResult, Result
 from ladder_backends.p2p.arms import ARMS, GUARD, MIB, PAYLOAD
-from ladder_backends.p2p.gpus import DeviceFault, Gpus
-from ladder_backends.p2p.tally import Expected, Tally, classify
-from ladder_backends.p2p.words import Purpose, Stuff
 
 if TYPE_CHECKING:
     from ladder_backends.p2p.worker import Lines

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ladder_backends.p2p.gpus import DeviceFault
+from ladder_backends.gpu_calls.gpus import DeviceFault
+from ladder_backends.gpu_calls.tally import Expected
+from ladder_backends.gpu_calls.words import Stuff
 from ladder_backends.p2p.layers import open_layer
-from ladder_backends.p2p.tally import Expected
-from ladder_backends.p2p.words import Stuff
 
 if TYPE_CHECKING:
     from ladder_backends.p2p.worker import Lines

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ladder_backends.gpu_calls.gpus import Buffer, DeviceFault, Gpus
+from ladder_backends.gpu_calls.tally import Expected, Tally, classify
+from ladder_backends.gpu_calls.words import Mode, Purpose, Stuff
 from ladder_backends.model.p2p import ArmResult, Result
 from ladder_backends.p2p.arms import ARMS, CAP, GUARD, MIB, PAYLOAD
-from ladder_backends.p2p.gpus import Buffer, DeviceFault, Gpus
-from ladder_backends.p2p.tally import Expected, Tally, classify
-from ladder_backends.p2p.words import Mode, Purpose, Stuff
 
 Progress = Callable[[str, str, int, int, float], None]
 """Called before each step: arm, step, source, target, seconds that it may take."""

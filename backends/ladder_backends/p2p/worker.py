@@ -13,8 +13,8 @@ import sys
 from collections.abc import Mapping
 from typing import IO, Any
 
+from ladder_backends.gpu_calls.gpus import DeviceFault, Gpus
 from ladder_backends.model.p2p import ArmResult
-from ladder_backends.p2p.gpus import DeviceFault, Gpus
 from ladder_backends.p2p.layers import open_layer
 from ladder_backends.p2p.steps import Steps
 
@@ -169,8 +169,8 @@ def _survey(gpus: Gpus, lines: Lines) -> None:
 
 def _health(gpus: Gpus, lines: Lines, numbers: tuple[int, ...]) -> None:
     """Whether a small allocation still works, and nothing is at work any more."""
-    from ladder_backends.p2p.tally import Expected
-    from ladder_backends.p2p.words import Stuff
+    from ladder_backends.gpu_calls.tally import Expected
+    from ladder_backends.gpu_calls.words import Stuff
 
     for gpu, number in enumerate(numbers):
         lines.step("health", "allocate and fill", number, number, 8.0)

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from ladder_backends.p2p.gpus import Buffer, DeviceFault, Handshake, Seen
-from ladder_backends.p2p.tally import Expected, Tally
-from ladder_backends.p2p.words import Stuff
+from ladder_backends.gpu_calls.gpus import Buffer, DeviceFault, Handshake, Seen
+from ladder_backends.gpu_calls.tally import Expected, Tally
+from ladder_backends.gpu_calls.words import Stuff
 from ladder_backends.simulator.machine import Fault, SimulatedMachine
 from ladder_backends.simulator.memory import NOISE, ONES, Run, Runs, compared, part, written
 

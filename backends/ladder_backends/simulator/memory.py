@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ladder_backends.p2p.tally import Expected, Tally
-from ladder_backends.p2p.words import WORD, Purpose, Stuff
+from ladder_backends.gpu_calls.tally import Expected, Tally
+from ladder_backends.gpu_calls.words import WORD, Purpose, Stuff
 
 ONES = Stuff(mode=2)
 NOISE = Stuff(purpose=0x11, source=77)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ladder_backends.gpu_calls.words import WORD, Stuff
 from ladder_backends.model.p2p import Result
-from ladder_backends.p2p.words import WORD, Stuff
 
 
 class Expected(NamedTuple):
@@ -81,7 +81,7 @@ def classify(owner: Tally, writer: Tally | None = None, later: Tally | None = No
     Returns:
         The class, and a sentence of evidence.
     """
-    from ladder_backends.p2p.words import decoded
+    from ladder_backends.gpu_calls.words import decoded
 
     if owner.right:
         return Result.RIGHT, f"{owner.words:,} words, all as written"

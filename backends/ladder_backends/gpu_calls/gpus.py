@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from ladder_backends.errors import LadderError
-from ladder_backends.p2p.tally import Expected, Tally
-from ladder_backends.p2p.words import Stuff
+from ladder_backends.gpu_calls.tally import Expected, Tally
+from ladder_backends.gpu_calls.words import Stuff
 
 
 class DeviceFault(LadderError):
