@@ -14,6 +14,8 @@ class Launcher(StrEnum):
     MPICH = "mpich"
     SLURM = "slurm"
     TORCHRUN = "torchrun"
+    TORCH = "torch"
+    """Somebody who sets the variables of torch by hand: a script, ssh, a scheduler of its own."""
     PMIX = "pmix"
     PIDS = "pids"
     """Nobody that is known: the ranks were named by their process ids."""
@@ -155,6 +157,8 @@ class RankFrame:
     Attributes:
         line: 1-based, or 0 where it is not known.
         language: `native` or `python`.
+        offset: Of the program counter in its module's file, or -1 where it is not known.
+        entry: Of a Python frame: it is the outermost one that its interpreter loop runs (`PythonFrame.entry`).
     """
 
     function: str
@@ -162,6 +166,8 @@ class RankFrame:
     line: int = 0
     module: str = ""
     language: str = "native"
+    offset: int = -1
+    entry: bool = True
 
 
 @dataclass(frozen=True, slots=True)
