@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
@@ -308,6 +308,27 @@ class ElfImage:
                 if name:
                     yield _string(strings, name)
 
+    def symbol_values(self, names: Collection[str]) -> dict[str, int]:
+        """Values of symbols that the image defines itself, by name; those that it does not are left out."""
+        wanted = {name.encode() for name in names}
+        found: dict[str, int] = {}
+        for table in self.sections:
+            if table.type not in (SHT_SYMTAB, SHT_DYNSYM) or table.link >= len(self.sections):
+                continue
+            try:
+                rows, strings = self.content(table), self.content(self.sections[table.link])
+            except ElfInvalid:
+                continue
+            # Where a name begins, and where it may begin inside a longer one that ends alike.
+            places = {at: name.decode() for name in wanted for at in _places_of(name, strings)}
+            if not places:
+                continue
+            whole = len(rows) // SYMBOL_SIZE * SYMBOL_SIZE
+            for at, _, _, section, value, _ in _SYMBOL.iter_unpack(rows[:whole]):
+                if section and at in places:
+                    found.setdefault(places[at], value)
+        return found
+
     def needed(self) -> tuple[str, ...]:
         """Shared objects that the dynamic section asks for."""
         dynamic = next((section for section in self.sections if section.type == SHT_DYNAMIC), None)
@@ -321,6 +342,14 @@ class ElfImage:
         return tuple(
             _string(strings, value) for tag, value in _DYNAMIC.iter_unpack(rows[:whole]) if tag == _DT_NEEDED
         )
+
+
+def _places_of(name: bytes, strings: bytes) -> Iterator[int]:
+    whole = name + b"\0"
+    at = strings.find(whole)
+    while at >= 0:
+        yield at
+        at = strings.find(whole, at + 1)
 
 
 def _string(table: bytes, offset: int) -> str:

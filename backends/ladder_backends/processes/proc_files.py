@@ -33,7 +33,11 @@ class ProcFiles:
         """The first `most` bytes of a file."""
         try:
             with open(f"{self.root}/{pid}/{name}", "rb", buffering=0) as file:
-                return file.read(most) or b""
+                found = file.read(most) or b""
+                # The kernel gives long files in pieces of about a page, whatever is asked for.
+                while 0 < len(found) < most and (more := file.read(most - len(found))):
+                    found += more
+                return found
         except (OSError, ValueError):
             return b""
 
