@@ -146,3 +146,29 @@ def test_a_folder_that_cannot_be_written_loses_nothing(read: Any, state: Path) -
     with pytest.raises(BaselineInvalid, match="cannot be written"):
         baseline.save("a", read("one-gpu"))
     assert (state / "baselines").read_text() == "in the way"
+
+
+def of_gpus(*uuids: str, pairs: dict[tuple[int, int], str]) -> dict[str, Any]:
+    return {
+        "gpus": [{"index": number, "uuid": uuid} for number, uuid in enumerate(uuids)],
+        "pairs": [{"from": one, "to": other, "class": kind} for (one, other), kind in pairs.items()],
+    }
+
+
+def test_pairs_are_joined_by_uuid_since_numbers_move(read: Any) -> None:
+    before = of_gpus("GPU-a", "GPU-b", "GPU-c", pairs={(0, 1): "right", (1, 2): "right"})
+    baseline.save("a", read("one-gpu"), before)
+    # GPU-a is hidden now: GPU-b and GPU-c have moved down.
+    after = of_gpus("GPU-b", "GPU-c", pairs={(0, 1): "dropped"})
+    found = baseline.compare(baseline.load("a"), read("one-gpu"), after)
+    assert found.broke == ("GPU0 → GPU1: right → dropped",)
+    assert found.pairs == {(0, 1)}
+    # Other GPUs under the same numbers are no ground for a comparison.
+    assert (
+        baseline.compare(baseline.load("a"), read("one-gpu"), of_gpus("x", "y", pairs={(0, 1): "hung"})).broke == ()
+    )
+
+
+def test_what_makes_results_stale_is_told_between_two_readings(read: Any) -> None:
+    assert baseline.why_stale(read("story"), read("story")) == ""
+    assert "sev_snp" in baseline.why_stale(read("story-before"), read("story"))

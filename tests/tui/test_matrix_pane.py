@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
@@ -247,3 +248,95 @@ async def test_a_pair_that_was_never_tested_is_not_tested_again(matrix: Matrix) 
     async with matrix("story") as view:
         with pytest.raises(LadderError, match="start a sweep first"):
             await view.app.ladder.pairs.again(0, 1)
+
+
+async def test_what_was_tested_before_the_machine_changed_is_marked(matrix: Matrix, tmp_path: Path) -> None:
+    path = machine_file(tmp_path, "story-before")
+    async with matrix(str(path)) as view:
+        ladder = await swept(view)
+        assert not ladder.state.pairs.stale
+        path.write_text(path.read_text().replace("iommu=pt", "kvm_amd.sev_snp=1"))
+        await ladder.hardware.look(again=True)
+        await view.settle()
+        text = view.text()
+        assert "o  these were tested before the machine changed" in text
+        assert "+kvm_amd.sev_snp=1" in text
+        assert text.count("o 53") >= 11
+        assert "✓ 53" not in text
+        # What is tested again is of now.
+        await view.press("v")
+        await view.settle()
+        assert len(ladder.state.pairs.stale) == 11
+        assert "o  11 of these were tested before" in view.text()
+        assert "✓ 53" in view.text()
+
+
+async def test_a_machine_that_is_read_again_unchanged_makes_nothing_stale(matrix: Matrix) -> None:
+    async with matrix("healthy-2x-h200") as view:
+        ladder = await swept(view)
+        await ladder.hardware.look(again=True)
+        assert not ladder.state.pairs.stale
+
+
+async def test_a_baseline_is_shown_until_something_is_tested(matrix: Matrix, tmp_path: Path) -> None:
+    path = machine_file(tmp_path, "story-before")
+    async with matrix(str(path)) as view:
+        await swept(view)
+        await view.app.ladder.hardware.save("before")
+    path.write_text(path.read_text().replace("iommu=pt", "kvm_amd.sev_snp=1"))
+    async with matrix(str(path)) as view:
+        await view.app.ladder.hardware.compare("before")
+        await view.settle()
+        text = view.text()
+        assert 'of the baseline "before"' in text
+        assert "o 53" in text
+        assert "not tested since" in text
+        await view.press("enter")
+        assert "claimed  CUDA yes" in view.text()
+        await view.press("escape")
+        await swept(view)
+        assert 'of the baseline "before"' not in view.text()
+        assert "✓ 53" in view.text()
+
+
+async def test_a_cell_that_is_not_as_in_the_baseline_has_a_star(matrix: Matrix) -> None:
+    async with matrix("story-before") as view:
+        await swept(view)
+        await view.app.ladder.hardware.save("before")
+    async with matrix("story") as view:
+        await swept(view)
+        await view.app.ladder.hardware.compare("before")
+        await view.settle()
+        assert view.text().count("dropped*") == 12
+
+
+async def test_another_machine_has_none_of_the_results(matrix: Matrix) -> None:
+    async with matrix("healthy-2x-h200") as view:
+        ladder = await swept(view)
+        await ladder.hardware.open("story")
+        assert ladder.state.pairs.sweep is None
+        assert not ladder.state.pairs.verdicts
+
+
+async def test_the_seconds_go_on_while_a_step_hangs(matrix: Matrix) -> None:
+    async with matrix("hang-pair") as view:
+        ladder = view.app.ladder
+        await view.pilot.press("t")
+        while not ladder.state.pairs.running:
+            await view.pilot.pause()
+        pane = pane_of(view)
+        pane.refresh_from(ladder.state, Change.PAIRS)
+        assert pane._clock is not None
+        ladder.state.pairs.began -= 40
+        assert re.search(r" 4\d s of about ", "".join(one.text for one in pane.title().state))
+        await view.pilot.press("escape")
+        await view.settle()
+        assert pane._clock is None
+
+
+def machine_file(folder: Path, name: str) -> Path:
+    from ladder_backends.simulator.machine import SCENARIOS
+
+    path = folder / "machine.toml"
+    path.write_text((SCENARIOS / f"{name}.toml").read_text())
+    return path

@@ -13,7 +13,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ladder_backends.errors import LadderError
 from ladder_backends.model.baseline import Baseline, Changed, Comparison
@@ -202,6 +202,29 @@ def _named(machine: Machine) -> Iterator[tuple[str, str, Any]]:
 
 def compare(baseline: Baseline, machine: Machine, results: Mapping[str, Any] | None = None) -> Comparison:
     """What is different now, field by field, and what broke."""
+    changed, rebooted, why = _machines(baseline, machine)
+    found = _results(baseline.results, results)
+    return Comparison(
+        baseline,
+        tuple(changed),
+        tuple(found.broke),
+        frozenset(found.pairs),
+        tuple(found.mended),
+        rebooted,
+        bool(why),
+        why,
+    )
+
+
+def why_stale(before: Machine, after: Machine) -> str:
+    """Why what was proven on a machine says nothing of it now: what has changed; empty where nothing has."""
+    facts = dict(fingerprint(before))
+    labels = {key: label for key, label, _ in _named(before)}
+    return _machines(Baseline("", before.title, facts, labels, None, before.read_at), after)[2]
+
+
+def _machines(baseline: Baseline, machine: Machine) -> tuple[list[Changed], bool, str]:
+    """What is different, whether it was started anew, and what makes older results worthless."""
     now = dict(fingerprint(machine))
     labels = {**baseline.labels, **{key: label for key, label, _ in _named(machine)}}
     changed = list(_groups_that_came_or_went(baseline, now, machine))
@@ -218,8 +241,7 @@ def compare(baseline: Baseline, machine: Machine, results: Mapping[str, Any] | N
     rebooted = isinstance(before, str) and isinstance(after, str) and before != after
     telling = [one for one in changed if one.kind != "read now" and not one.where.startswith("host/env.")]
     why = telling[0].text if telling else "the machine was started anew" if rebooted else ""
-    broke, mended = _results(baseline.results, results)
-    return Comparison(baseline, tuple(changed), tuple(broke), tuple(mended), rebooted, bool(why), why)
+    return changed, rebooted, why
 
 
 def _groups_that_came_or_went(baseline: Baseline, now: Mapping[str, Any], machine: Machine) -> Iterator[Changed]:
@@ -264,32 +286,61 @@ def _rank(one: Changed) -> tuple[int, int, str]:
     return _FIRST.index(name) if name in _FIRST else len(_FIRST), kinds.index(one.kind), one.where
 
 
-def _results(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> tuple[list[str], list[str]]:
+class _Found(NamedTuple):
+    broke: list[str]
+    pairs: list[tuple[int, int]]
+    mended: list[str]
+
+
+def _results(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> _Found:
     """Pairs that were right and are not any more, or slower; and the other way round."""
-    broke: list[str] = []
-    mended: list[str] = []
+    found = _Found([], [], [])
     if not before or not after:
-        return broke, mended
-    old, new = _pairs(before), _pairs(after)
-    for key in sorted(old.keys() & new.keys()):
-        one, other = old[key], new[key]
-        label = f"GPU{key[0]} → GPU{key[1]}"
-        was, now = str(one.get("class")), str(other.get("class"))
-        if was != now and "not_tested" not in (was, now):
-            (broke if was == "right" else mended if now == "right" else broke).append(f"{label}: {was} → {now}")
+        return found
+    names, others = _names(before), _names(after)
+    # CUDA's numbers move when a GPU is added or hidden; a GPU is the same where its UUID is.
+    joined = bool(names) and bool(others)
+    old = _pairs(before, names if joined else {})
+    for key, other in sorted(_pairs(after, others if joined else {}).items(), key=lambda one: _numbers(one[1])):
+        if (one := old.get(key)) is None:
             continue
+        source, target = _numbers(other)
+        label = f"GPU{source} → GPU{target}"
+        was, now = str(one.get("class")), str(other.get("class"))
         first, second = one.get("bandwidth_GBps"), other.get("bandwidth_GBps")
-        if isinstance(first, (int, float)) and isinstance(second, (int, float)) and second < SLOWER * first:
-            broke.append(f"{label}: {first:.1f} → {second:.1f} GB/s")
-    return broke, mended
+        if was != now and "not_tested" not in (was, now):
+            if now == "right":
+                found.mended.append(f"{label}: {was} → {now}")
+                continue
+            found.broke.append(f"{label}: {was} → {now}")
+        elif isinstance(first, (int, float)) and isinstance(second, (int, float)) and second < SLOWER * first:
+            found.broke.append(f"{label}: {first:.1f} → {second:.1f} GB/s")
+        else:
+            continue
+        found.pairs.append((source, target))
+    return found
 
 
-def _pairs(results: Mapping[str, Any]) -> dict[tuple[int, int], Mapping[str, Any]]:
+def _names(results: Mapping[str, Any]) -> dict[int, str]:
+    """UUIDs by number; nothing where one is missing, or where two are the same."""
+    gpus = results.get("gpus", ())
+    if not isinstance(gpus, list) or not all(isinstance(gpu, dict) for gpu in gpus):
+        return {}
+    found = {gpu.get("index"): gpu.get("uuid") for gpu in gpus}
+    whole = all(isinstance(uuid, str) and uuid for uuid in found.values())
+    return found if whole and len(set(found.values())) == len(gpus) else {}
+
+
+def _numbers(pair: Mapping[str, Any]) -> tuple[int, int]:
+    return int(pair["from"]), int(pair["to"])
+
+
+def _pairs(results: Mapping[str, Any], names: Mapping[int, str]) -> dict[tuple[object, object], Mapping[str, Any]]:
     pairs = results.get("pairs", ())
     if not isinstance(pairs, list):
         return {}
     return {
-        (int(pair["from"]), int(pair["to"])): pair
+        (names.get(pair["from"], pair["from"]), names.get(pair["to"], pair["to"])): pair
         for pair in pairs
         if isinstance(pair, dict) and isinstance(pair.get("from"), int) and isinstance(pair.get("to"), int)
     }

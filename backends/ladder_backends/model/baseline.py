@@ -67,6 +67,7 @@ class Comparison:
     Attributes:
         changed: Differences of the machine, the most telling ones first.
         broke: What worked and does not any more, a line each.
+        pairs: Which ordered pairs those lines are about, by the numbers that they have now.
         mended: The other way round.
         rebooted: It is another boot.
         stale: Results from before say nothing of now: something that decides about transfers has changed.
@@ -75,6 +76,7 @@ class Comparison:
     baseline: Baseline
     changed: tuple[Changed, ...]
     broke: tuple[str, ...] = ()
+    pairs: frozenset[tuple[int, int]] = frozenset()
     mended: tuple[str, ...] = ()
     rebooted: bool = False
     stale: bool = False

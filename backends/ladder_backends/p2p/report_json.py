@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ladder_backends.model.p2p import Advice, ArmResult, HostFact, PairResult, Sweep, Verdict
+from ladder_backends.model.p2p import (
+    Advice,
+    ArmResult,
+    Claim,
+    GpuReport,
+    HostFact,
+    PairResult,
+    Result,
+    Stage,
+    Sweep,
+    Verdict,
+)
+from ladder_backends.text import clean_line
 
 FORMAT = 1
 
@@ -88,3 +100,61 @@ def _fact(fact: HostFact) -> dict[str, Any]:
 
 def _advice(advice: Advice) -> dict[str, Any]:
     return {"command": advice.command, "price": advice.price or None, "who": advice.who or None}
+
+
+# Reading back --------------------------------------------------------------------------------------------------
+
+
+def kept_sweep(document: Mapping[str, Any]) -> Sweep | None:
+    """A sweep from its JSON, as far as a matrix shows it; None where the document is none."""
+    try:
+        gpus = tuple(_gpu_back(one) for one in document["gpus"])
+        pairs = {(pair.source, pair.target): pair for pair in map(_pair_back, document["pairs"])}
+        known = {gpu.index for gpu in gpus}
+        return Sweep(
+            gpus,
+            {key: pair for key, pair in pairs.items() if set(key) <= known},
+            simulated=clean_line(str(document.get("simulated") or "")),
+            stage=Stage.DONE,
+            took=float(document.get("seconds") or 0.0),
+            depth=clean_line(str(document.get("arms") or "")),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def _gpu_back(one: Mapping[str, Any]) -> GpuReport:
+    return GpuReport(int(one["index"]), clean_line(str(one.get("name", ""))), clean_line(str(one.get("uuid", ""))))
+
+
+def _pair_back(one: Mapping[str, Any]) -> PairResult:
+    source, target = int(one["from"]), int(one["to"])
+    claimed = one.get("claimed") or {}
+    arms = {
+        name: ArmResult(name, source, target, Result(arm["result"]), _evidence_back(arm.get("evidence") or {}))
+        for arm in one.get("arms") or ()
+        if (name := clean_line(str(arm["arm"])))
+    }
+    return PairResult(
+        source,
+        target,
+        Claim(
+            cuda if isinstance(cuda := claimed.get("cuda"), bool) else None,
+            {clean_line(str(key)): clean_line(str(word)) for key, word in (claimed.get("nvml") or {}).items()},
+        ),
+        arms,
+        _figure(one.get("bandwidth_GBps")),
+        _figure(one.get("latency_us")),
+        slow=clean_line(str(one.get("slow") or "")),
+    )
+
+
+def _evidence_back(evidence: Mapping[str, Any]) -> dict[str, object]:
+    return {
+        clean_line(str(key)): value if isinstance(value, int | float) else clean_line(str(value))
+        for key, value in evidence.items()
+    }
+
+
+def _figure(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None

@@ -65,10 +65,15 @@ class HardwareDesk:
             return
         state.reading, state.failure = True, ""
         self._ladder.tell(Change.HARDWARE)
+        if again and state.simulate:
+            # Its file may have been edited.
+            await self.close()
+            self._ports = None
         try:
             state.machine = await asyncio.to_thread(self._read)
             if state.comparison is not None:
                 await self._compare(self._compared)
+            self._ladder.pairs.machine_read()
         except LadderError as error:
             state.failure = error.line()
             raise
@@ -175,6 +180,7 @@ class HardwareDesk:
             await self._compare(name)
         else:
             self.state.comparison = None
+            self._ladder.pairs.judge()
         self._ladder.tell(Change.HARDWARE)
 
     async def _compare(self, name: str, results: dict[str, Any] | None = None) -> None:
@@ -193,6 +199,8 @@ class HardwareDesk:
         await self.close()
         state = self.state
         state.machine, state.counters, state.xids, state.comparison = None, {}, [], None
+        await self._ladder.pairs.close()
+        self._ladder.pairs.forget()
         self._ports = self._supplied = self._log = None
 
     async def close(self) -> None:

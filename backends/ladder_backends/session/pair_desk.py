@@ -36,6 +36,7 @@ class PairDesk:
         self._folder: Any = None
         self._later: asyncio.TimerHandle | None = None
         self._moved: dict[str, HostFact] = {}
+        self._tested: dict[tuple[int, int], Machine] = {}
 
     @property
     def state(self) -> PairsState:
@@ -71,7 +72,7 @@ class PairDesk:
         if self._sweep is None:
             raise LadderError("no pair was tested yet", "", "start a sweep first")
         self.state.expected = 5.0
-        await self._while_at_work(self._sweep.again(source, target))
+        await self._while_at_work(self._sweep.again(source, target), only=(source, target))
 
     async def cancel(self) -> bool:
         """Stop; what is known stays. Returns whether anything was at work."""
@@ -109,20 +110,59 @@ class PairDesk:
         from ladder_backends.p2p.verdict import verdicts
 
         state, hardware = self.state, self._ladder.state.hardware
+        self._keep_beside()
         if state.sweep is None or state.running:
+            self._ladder.tell(Change.PAIRS)
             return
         facts = host_facts(hardware.machine) if hardware.machine is not None else {}
         facts.update(self._moved)
         changed: tuple[str, ...] = ()
-        state.broke, state.baseline = (), ""
+        state.broke, state.baseline, state.changed = (), "", frozenset()
         if (kept := hardware.comparison) is not None and hardware.machine is not None:
             from ladder_backends.hardware.baseline import compare
 
             found = compare(kept.baseline, hardware.machine, self.document())
             changed = grouped([one.text for one in found.changed])
-            state.broke, state.baseline = found.broke, kept.baseline.name
+            state.broke, state.baseline, state.changed = found.broke, kept.baseline.name, found.pairs
         state.verdicts = verdicts(state.sweep, facts, changed)
         self._ladder.tell(Change.PAIRS)
+
+    def machine_read(self) -> None:
+        """The machine was read again: is what was tested still worth something?"""
+        from ladder_backends.hardware.baseline import why_stale
+
+        state, machine = self.state, self._ladder.state.hardware.machine
+        if machine is None or state.running:
+            return
+        why = {id(one): why_stale(one, machine) for one in {id(one): one for one in self._tested.values()}.values()}
+        stale = {pair: why[id(one)] for pair, one in self._tested.items() if why[id(one)]}
+        state.stale, state.why_stale = frozenset(stale), next(iter(stale.values()), "")
+        self.judge()
+
+    def forget(self) -> None:
+        """It is another machine that is shown now: nothing is known of its pairs."""
+        state = self.state
+        self._sweep, self._tested, self._moved = None, {}, {}
+        state.sweep, state.verdicts, state.expected = None, (), 0.0
+        state.stale, state.why_stale = frozenset(), ""
+        self.judge()
+
+    def _keep_beside(self) -> None:
+        """Results of the baseline that is compared, for as long as there are none of now."""
+        from ladder_backends.p2p.report_json import kept_sweep
+
+        state, kept = self.state, self._ladder.state.hardware.comparison
+        state.kept = None
+        if kept is None or kept.baseline.results is None or state.sweep is not None:
+            return
+        state.kept, state.kept_at, state.baseline = (
+            kept_sweep(kept.baseline.results),
+            kept.baseline.saved_at,
+            kept.baseline.name,
+        )
+        if state.kept is not None:
+            state.stale = frozenset(state.kept.pairs) if kept.stale else frozenset()
+            state.why_stale = kept.why_stale
 
     # ---------------------------------------------------------------------------------------------------------
 
@@ -153,7 +193,9 @@ class PairDesk:
             with contextlib.suppress(OSError):
                 folder.cleanup()
 
-    async def _while_at_work(self, doing: Coroutine[Any, Any, Sweep]) -> None:
+    async def _while_at_work(
+        self, doing: Coroutine[Any, Any, Sweep], *, only: tuple[int, int] | None = None
+    ) -> None:
         state, hardware = self.state, self._ladder.state.hardware
         state.running, state.began, state.verdicts = True, time.monotonic(), ()
         before, self._moved = hardware.machine, {}
@@ -163,9 +205,22 @@ class PairDesk:
         finally:
             state.running = False
             self._look()
+            self._note_tested(before, only)
             self.judge()
         if before is not None:
             await self._count_errors(before)
+
+    def _note_tested(self, machine: Machine | None, only: tuple[int, int] | None) -> None:
+        """Which pairs were tested on which machine: one that was tested again is as fresh as this one."""
+        state = self.state
+        if state.sweep is None or machine is None:
+            return
+        tested = state.sweep.pairs
+        fresh = {key for key, pair in tested.items() if pair.arms and only in (None, key)}
+        self._tested = {key: one for key, one in self._tested.items() if key in tested}
+        self._tested |= dict.fromkeys(fresh, machine)
+        state.stale -= fresh
+        state.why_stale = state.why_stale if state.stale else ""
 
     async def _count_errors(self, before: Machine) -> None:
         """Read the machine again: which error counters rose meanwhile?"""

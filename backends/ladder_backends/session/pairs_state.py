@@ -21,6 +21,11 @@ class PairsState:
         began: `time.monotonic()` of its begin.
         broke: What worked in the baseline that is compared and does not any more.
         baseline: The name of that baseline, or an empty string.
+        changed: Ordered pairs of which `broke` tells.
+        kept: Results of that baseline, shown where there was no sweep; None where it has none.
+        kept_at: When they were kept, seconds since the epoch.
+        stale: Ordered pairs that were tested before the machine changed.
+        why_stale: What changed since, or an empty string.
     """
 
     sweep: Sweep | None = None
@@ -30,6 +35,16 @@ class PairsState:
     began: float = 0.0
     broke: tuple[str, ...] = ()
     baseline: str = ""
+    changed: frozenset[tuple[int, int]] = frozenset()
+    kept: Sweep | None = None
+    kept_at: float = 0.0
+    stale: frozenset[tuple[int, int]] = frozenset()
+    why_stale: str = ""
+
+    @property
+    def shown(self) -> Sweep | None:
+        """The sweep; before there is one, what the baseline holds."""
+        return self.sweep or self.kept
 
 
 def arm_words(arm: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.session.ladder import Ladder
@@ -9,11 +10,13 @@ from ladder_backends.session.state import Change, LadderState
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.matrix_rows import (
     CopyTarget,
+    Marks,
     PairTarget,
     claim_row,
     control_row,
     matrix_rows,
     pair_rows,
+    stale_rows,
     untested_rows,
     verdict_rows,
 )
@@ -22,6 +25,8 @@ from ladder_tui.widgets.line_view import Hit, Title
 from ladder_tui.widgets.row import EMPTY, Cell, Row
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from ladder_backends.model.p2p import Sweep
     from ladder_backends.session.pairs_state import PairsState
     from ladder_tui.theming import Palette
@@ -33,6 +38,16 @@ _STAGES = {
     "pairs": "pairs",
     "together": "all together",
 }
+
+
+def _stage(sweep: Sweep | None) -> str:
+    """How far a sweep is, in words."""
+    if sweep is None:
+        return _STAGES["survey"]
+    if sweep.stage != "pairs":
+        return _STAGES.get(sweep.stage, "")
+    done = sum(bool(pair.arms) and not pair.running for pair in sweep.pairs.values())
+    return f"pairs {done} of {len(sweep.pairs)}"
 
 
 class MatrixPane(Pane):
@@ -50,7 +65,8 @@ class MatrixPane(Pane):
         self._rows: list[Row] = []
         self._rows_for: tuple[object, ...] = ()
         self._first = 0
-        self._stands_on = 0.0
+        self._stands_on = -1.0
+        self._clock: Timer | None = None
 
     @property
     def _pairs(self) -> PairsState:
@@ -58,7 +74,7 @@ class MatrixPane(Pane):
 
     @property
     def _sweep(self) -> Sweep | None:
-        return self._pairs.sweep
+        return self._pairs.shown
 
     # Rows ------------------------------------------------------------------------------------------------------
 
@@ -70,6 +86,8 @@ class MatrixPane(Pane):
         wanted = (
             id(sweep),
             id(state.verdicts),
+            state.stale,
+            state.changed,
             state.running,
             self.body_width,
             chosen,
@@ -91,7 +109,8 @@ class MatrixPane(Pane):
         rows = [claim_row(sweep)] if sweep.pairs else []
         self._first = len(rows) + 1
         if sweep.gpus:
-            rows += matrix_rows(sweep, width, chosen)
+            rows += matrix_rows(sweep, width, chosen, Marks(self._pairs.stale, self._pairs.changed))
+        rows += stale_rows(self._pairs, width)
         if (control := control_row(sweep)) is not EMPTY:
             rows.append(control)
         rows += verdict_rows(self._pairs, width)
@@ -121,9 +140,9 @@ class MatrixPane(Pane):
         """`P2P  SIMULATED  pairs 5 of 12 · 3 s of about 17`."""
         state, sweep = self._pairs, self._sweep
         cells: list[Cell] = []
-        if sweep is None:
+        if sweep is None and not state.running:
             return super().title()
-        if sweep.simulated:
+        if sweep.simulated if sweep is not None else self.ladder.state.hardware.simulate:
             cells.append(Cell(" SIMULATED", "report"))
         if self._opened is not None:
             source, target = self._opened
@@ -132,11 +151,10 @@ class MatrixPane(Pane):
         elif self._evidence:
             cells.append(Cell(" evidence", "strong"))
         if state.running:
-            done = sum(bool(pair.arms) and not pair.running for pair in sweep.pairs.values())
-            stage = (
-                f"pairs {done} of {len(sweep.pairs)}" if sweep.stage == "pairs" else _STAGES.get(sweep.stage, "")
-            )
-            cells.append(Cell(f" … {stage} · {sweep.took:.0f} s of about {state.expected:.0f}", "focus"))
+            spent = time.monotonic() - state.began
+            cells.append(Cell(f" … {_stage(sweep)} · {spent:.0f} s of about {state.expected:.0f}", "focus"))
+        elif sweep is None or state.sweep is None:
+            cells.append(Cell(f' of the baseline "{state.baseline}"', "muted"))
         else:
             cells.append(Cell(f" {sweep.depth} · {sweep.stage} · {sweep.took:.1f} s", "muted"))
         return Title(self.pane_name, tuple(cells), self.tab_cells())
@@ -160,7 +178,16 @@ class MatrixPane(Pane):
             # On the first cell of a new sweep, so that arrows and Enter work at once.
             self._stands_on = sweep.began
             self.cursor, self.top, self._column = 2, 0, 1
+        self._run_clock()
         self.update()
+
+    def _run_clock(self) -> None:
+        """While a step keeps everybody waiting, the seconds go on; at rest nothing ticks."""
+        if self._pairs.running and self._clock is None:
+            self._clock = self.set_interval(1.0, self.update)
+        elif not self._pairs.running and self._clock is not None:
+            self._clock.stop()
+            self._clock = None
 
     # Acting ----------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+import time
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from ladder_backends.model.p2p import Advice, PairResult, Result, Sweep, Verdict
@@ -36,6 +37,16 @@ class PairTarget(NamedTuple):
     target: int
 
 
+class Marks(NamedTuple):
+    """Pairs that were tested before the machine changed, and pairs that are not what they were in the baseline."""
+
+    stale: Set[tuple[int, int]] = frozenset()
+    changed: Set[tuple[int, int]] = frozenset()
+
+
+NO_MARKS = Marks()
+
+
 class CopyTarget(NamedTuple):
     """A row whose command is copied."""
 
@@ -47,9 +58,17 @@ def cell_width(gpus: int, width: int) -> int:
     return max(6, min(14, (width - LABEL) // max(1, gpus)))
 
 
-def cell(sweep: Sweep, pair: PairResult, width: int) -> Cell:
-    """One ordered pair: a sign and a word, or the rate where it is right; padded to `width`."""
-    text, style = _cell(sweep, pair, width - 1)
+def cell(sweep: Sweep, pair: PairResult, width: int, marks: Marks = NO_MARKS) -> Cell:
+    """One ordered pair: a sign and a word, or the rate where it is right; padded to `width`.
+
+    What is stale has an `o` for its sign; what is not as it was has a star behind it.
+    """
+    key = pair.source, pair.target
+    changed = key in marks.changed
+    text, style = _cell(sweep, pair, width - 1 - changed)
+    if key in marks.stale and pair.arms and style != "focus":
+        text, style = f"o {text.partition(' ')[2]}", "muted"
+    text += "*" if changed else ""
     return Cell(f"{text:<{width}}", style, PairTarget(pair.source, pair.target))
 
 
@@ -78,7 +97,12 @@ def _cell(sweep: Sweep, pair: PairResult, room: int) -> tuple[str, str]:
     return f"{sign} {word}"[:room], style
 
 
-def matrix_rows(sweep: Sweep, width: int, chosen: PairTarget | None) -> list[Row]:
+def matrix_rows(
+    sweep: Sweep,
+    width: int,
+    chosen: PairTarget | None,
+    marks: Marks = NO_MARKS,
+) -> list[Row]:
     """The head and one row for each GPU; the chosen cell is marked."""
     numbers = [gpu.index for gpu in sweep.gpus]
     wide = cell_width(len(numbers), width)
@@ -94,7 +118,7 @@ def matrix_rows(sweep: Sweep, width: int, chosen: PairTarget | None) -> list[Row
                 text = "[·]" if chosen == here else "·"
                 cells.append(Cell(f"{text:<{wide}}", "focus" if chosen == here else "muted", here))
                 continue
-            one = cell(sweep, pair, wide)
+            one = cell(sweep, pair, wide, marks)
             if chosen == one.target:
                 # The mark is a character too: a selected cell is seen without colours.
                 text = one.text.rstrip()[: wide - 2]
@@ -119,6 +143,27 @@ def claim_row(sweep: Sweep) -> Row:
     if tested < total:
         cells.append(Cell(f" · to test {total - tested}", "muted"))
     return Row(tuple(cells))
+
+
+def stale_rows(state: PairsState, width: int) -> list[Row]:
+    """Why what is shown may be so no more."""
+    sweep = state.shown
+    if sweep is None or state.running:
+        return []
+    rows: list[Row] = []
+    if state.sweep is None and state.kept is not None:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(state.kept_at))
+        rows += _wrapped("", f'kept as "{state.baseline}" on {when}, not tested since', width)
+    if not state.stale:
+        return rows
+    count = "these" if len(state.stale) >= len(sweep.pairs) else f"{len(state.stale)} of these"
+    told = f"o  {count} were tested before the machine changed: {state.why_stale}"
+    return [*rows, *(row_in(row, "warn") for row in _wrapped("", told, width)[:3])]
+
+
+def row_in(row: Row, style: str) -> Row:
+    """The same row in another style."""
+    return Row(tuple(Cell(one.text, style) for one in row.cells))
 
 
 def control_row(sweep: Sweep) -> Row:
