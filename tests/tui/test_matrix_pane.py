@@ -340,3 +340,37 @@ def machine_file(folder: Path, name: str) -> Path:
     path = folder / "machine.toml"
     path.write_text((SCENARIOS / f"{name}.toml").read_text())
     return path
+
+
+async def test_eight_by_eight_with_every_mark_at_80x24(matrix: Matrix, shots: Any) -> None:
+    kinds = [*Result]
+    gpus = tuple(
+        GpuReport(number, "NVIDIA H200", f"GPU-{number}", state="wedged" if number == 6 else "ok")
+        for number in range(8)
+    )
+    pairs = {}
+    for one in range(8):
+        for other in range(8):
+            if one == other:
+                continue
+            kind = kinds[(one + other) % len(kinds)] if one < 4 else Result.RIGHT
+            arms = {"push": ArmResult("push", one, other, kind)} if kind is not Result.NOT_TESTED else {}
+            pairs[one, other] = PairResult(
+                one,
+                other,
+                Claim((one, other) != (3, 6)),
+                arms,
+                392.0 if kind in (Result.RIGHT, Result.SLOW) else None,
+            )
+    async with matrix("healthy-8x-h200") as view:
+        pairs_state = view.app.ladder.state.pairs
+        pairs_state.sweep = Sweep(gpus, pairs, simulated="8x H200", stage=Stage.DONE, began=1.0, took=41.0)
+        pairs_state.stale = frozenset((4, other) for other in range(8) if other != 4)
+        pairs_state.why_stale = "GPU4 MIG: off → on"
+        pairs_state.changed = frozenset({(0, 1), (5, 6), (4, 7)})
+        view.app.ladder.tell(Change.PAIRS)
+        await view.settle()
+        lines = view.text().splitlines()
+        assert "SIMULATED" in lines[1]
+        assert all(len(line) <= 80 for line in lines)
+        await shots.both(view.pilot, "matrix-eight")

@@ -106,7 +106,7 @@ class MatrixPane(Pane):
         if self._evidence:
             rows = verdict_rows(self._pairs, width, evidence=True)
             return [*rows, EMPTY, *untested_rows(sweep, width)]
-        rows = [claim_row(sweep)] if sweep.pairs else []
+        rows = [claim_row(sweep, self._pairs.stale)] if sweep.pairs else []
         self._first = len(rows) + 1
         if sweep.gpus:
             rows += matrix_rows(sweep, width, chosen, Marks(self._pairs.stale, self._pairs.changed))

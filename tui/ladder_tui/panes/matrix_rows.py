@@ -122,6 +122,8 @@ def matrix_rows(
             if chosen == one.target:
                 # The mark is a character too: a selected cell is seen without colours.
                 text = one.text.rstrip()[: wide - 2]
+                if (source, target) in marks.changed:
+                    text = f"{text.removesuffix('*')[: wide - 3]}*"
                 cells += [Cell(f"[{text}]", "focus", one.target), Cell(" " * (wide - len(text) - 2))]
             else:
                 cells.append(one)
@@ -129,17 +131,20 @@ def matrix_rows(
     return rows
 
 
-def claim_row(sweep: Sweep) -> Row:
-    """What is claimed beside what is proven."""
+def claim_row(sweep: Sweep, stale: Set[tuple[int, int]] = frozenset()) -> Row:
+    """What is claimed beside what is proven; what is stale is proven no more."""
     total = len(sweep.pairs)
     claimed = sum(bool(pair.claim.offered) for pair in sweep.pairs.values())
     tested = sum(bool(pair.arms) for pair in sweep.pairs.values())
-    proven = sum(pair.kind is Result.RIGHT for pair in sweep.pairs.values())
-    wrong = sum(pair.kind.wrong for pair in sweep.pairs.values())
-    cells = [Cell(f"row writes to column, GB/s · claimed {claimed} of {total} · ", "muted")]
+    fresh = [pair for key, pair in sweep.pairs.items() if key not in stale]
+    proven = sum(pair.kind is Result.RIGHT for pair in fresh)
+    wrong = sum(pair.kind.wrong for pair in fresh)
+    cells = [Cell(f"row → column, GB/s · claimed {claimed} of {total} · ", "muted")]
     cells.append(Cell(f"proven {proven}", "ok" if proven == total else "strong"))
     if wrong:
         cells += [Cell(" · "), Cell(f"wrong {wrong}", "fault")]
+    if stale:
+        cells.append(Cell(f" · old {len(stale)}", "warn"))
     if tested < total:
         cells.append(Cell(f" · to test {total - tested}", "muted"))
     return Row(tuple(cells))
