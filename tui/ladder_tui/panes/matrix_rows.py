@@ -139,7 +139,8 @@ def claim_row(sweep: Sweep, stale: Set[tuple[int, int]] = frozenset()) -> Row:
     fresh = [pair for key, pair in sweep.pairs.items() if key not in stale]
     proven = sum(pair.kind is Result.RIGHT for pair in fresh)
     wrong = sum(pair.kind.wrong for pair in fresh)
-    cells = [Cell(f"row → column, GB/s · claimed {claimed} of {total} · ", "muted")]
+    unit = "" if stale and tested < total else ", GB/s"
+    cells = [Cell(f"row → column{unit} · claimed {claimed} of {total} · ", "muted")]
     cells.append(Cell(f"proven {proven}", "ok" if proven == total else "strong"))
     if wrong:
         cells += [Cell(" · "), Cell(f"wrong {wrong}", "fault")]
