@@ -258,7 +258,7 @@ class Commands(
     def action_next_pane(self, step: int) -> None:
         """Go round the visible panes."""
         home = self._home
-        visible = list(home.area.regions)
+        visible = [pane for pane in home.area.regions if pane not in home.area.folded]
         if not visible:
             return
         here = (

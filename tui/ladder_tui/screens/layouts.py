@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from textual.geometry import Region
@@ -194,6 +195,24 @@ def place(part: Part, region: Region) -> list[Placed]:
         placed += place(inner, where)
         start += size
     return placed
+
+
+def without_idle(part: Part, idle: Collection[str], active: Mapping[tuple[str, ...], str]) -> Part:
+    """A layout in which panes with nothing to show keep their title line only, and leave their room to the others.
+
+    Args:
+        part: The layout.
+        idle: Ids of panes with nothing to show.
+        active: The pane shown in each slot that was changed, by the slot's panes.
+    """
+    if isinstance(part, Slot):
+        return replace(part, fixed=1) if active.get(part.panes, part.panes[0]) in idle else part
+    parts = tuple(
+        inner if part.across and isinstance(inner, Slot) else without_idle(inner, idle, active)
+        for inner in part.parts
+    )
+    # Where none is left that could take the room, all keep theirs.
+    return part if all(inner.fixed for inner in parts) else replace(part, parts=parts)
 
 
 def slots_of(part: Part) -> list[Slot]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from textual.geometry import Offset, Region, Size, Spacing
@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui.panes.pane import Pane
-from ladder_tui.screens.layouts import Part, Placed, edges, place
+from ladder_tui.screens.layouts import Part, Placed, Slot, edges, place, without_idle
 
 if TYPE_CHECKING:
     from ladder_tui.theming import Palette
@@ -39,6 +39,7 @@ class PaneArea(Widget):
         regions: Where each visible pane is, by id.
         active: The pane shown in each slot that was changed by hand, by the slot's ids.
         zoomed: Id of the pane that has the whole area, or an empty string.
+        folded: Panes with nothing to show, of which only the title line is left.
     """
 
     ALLOW_SELECT = False
@@ -50,6 +51,7 @@ class PaneArea(Widget):
         self.regions: dict[str, Region] = {}
         self.active: dict[tuple[str, ...], str] = {}
         self.zoomed = ""
+        self.folded: frozenset[str] = frozenset()
         self._arrangement = _PanesByRegion()
 
     @property
@@ -61,15 +63,22 @@ class PaneArea(Widget):
         """Blank, in the palette's own colours; panes cover all of it."""
         return [Strip.blank(crop.width, self.palette.base)] * crop.height
 
-    def visible_ids(self, part: Part, size: Size) -> list[tuple[str, Placed]]:
-        """Ids of the panes a layout shows, with their places, in reading order."""
+    def visible_ids(self, part: Part, size: Size, idle: Collection[str] = ()) -> list[tuple[str, Placed]]:
+        """Ids of the panes a layout shows, with their places, in reading order; `idle` ones show nothing."""
         area = Region(0, 0, size.width, size.height)
-        placed = place(part, area)
+        self.folded = frozenset()
+        if isinstance(part, Slot):
+            first = next((pane for pane in part.panes if pane not in idle), part.panes[0])
+            zoomed = self.zoomed if self.zoomed in part.panes else ""
+            return [(zoomed or self.active.get(part.panes, first), Placed(part, area))]
+        placed = place(part if self.zoomed else without_idle(part, idle, self.active), area)
         if self.zoomed:
             for one in placed:
                 if self.zoomed in one.slot.panes:
                     return [(self.zoomed, Placed(one.slot, area))]
-        return [(self.active.get(one.slot.panes, one.slot.panes[0]), one) for one in placed if one.region.area]
+        shown = [(self.active.get(one.slot.panes, one.slot.panes[0]), one) for one in placed if one.region.area]
+        self.folded = frozenset(name for name, one in shown if one.slot.fixed and name in idle)
+        return shown
 
     def arrange_panes(self, shown: list[tuple[str, Placed]], panes: Mapping[str, Pane]) -> None:
         """Put the panes where they go; panes that are not shown are hidden."""
@@ -86,3 +95,6 @@ class PaneArea(Widget):
         if regions != self.regions:
             self.regions = regions
             self.refresh(layout=True)
+            if shown:
+                # Where the same panes stay, only one of them that asks makes the area forget where they were.
+                panes[shown[0][0]].refresh(layout=True)

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
 _INLINE_VARIABLES = 12
 _INSTRUCTIONS = 64
+FINDINGS = "findings"
+SANITIZER = "sanitizer"
+"""The rung on which a missing report says how to get one."""
+
 FRAME = 1 / 240
 """Seconds between two stops that are painted at once."""
 
@@ -78,6 +82,7 @@ class Workspace(Commands, Screen[None]):
         self.too_small = TooSmall(palette=palette)
         self._rung = ""
         self._focus_of: dict[str, str] = {}
+        self._asked: set[tuple[str, str]] = set()
         self._app_context: contextvars.Context | None = None
         self._looked_at: LineView | None = None
         self._clock_timer: Timer | None = None
@@ -158,7 +163,7 @@ class Workspace(Commands, Screen[None]):
         if small or covered:
             return
         part = layout_for(self.ladder.state.rung, width, height)
-        shown = self.area.visible_ids(part, self.app.size.with_height(height - 2))
+        shown = self.area.visible_ids(part, self.app.size.with_height(height - 2), self._idle_panes())
         fresh = [pane_id for pane_id, _ in shown if pane_id not in self.panes]
         for pane_id in fresh:
             self.panes[pane_id] = load_pane(pane_id)(self.ladder, palette=self.palette, id=pane_id)
@@ -175,9 +180,25 @@ class Workspace(Commands, Screen[None]):
         self._give_focus()
         self._note_output(Change.NONE)
 
+    def _idle_panes(self) -> frozenset[str]:
+        """Panes with nothing to show on this rung: the findings, where there is no report and nobody asked."""
+        state, debug = self.ladder.state, self.debug
+        bare = state.report is None and not state.sanitizer.active and state.rung != SANITIZER
+        if not bare or debug is None or debug.run is Run.NOTHING or (state.rung, FINDINGS) in self._asked:
+            return frozenset()
+        return frozenset({FINDINGS})
+
+    def _fold(self) -> None:
+        """Give the room of panes with nothing to show to the others, or take it back."""
+        if not self.area.zoomed and self.area.folded != self._idle_panes() & self.area.regions.keys():
+            self.arrange_panes()
+
     def _give_focus(self) -> None:
         """The keys go to a pane that is visible: on a rung seen before, to the one that had them there."""
-        visible = self.area.regions
+        visible = [pane for pane in self.area.regions if pane not in self.area.folded] or list(self.area.regions)
+        if self.area.folded:
+            # Where there is a program and no report, the code comes first.
+            visible.sort(key=lambda pane: pane != "source")
         rung = self.ladder.state.rung
         wanted = self._focus_of.get(rung, next(iter(visible), ""))
         if wanted not in visible:
@@ -212,6 +233,7 @@ class Workspace(Commands, Screen[None]):
         if slot is None:
             return None
         self.area.active[slot.panes] = pane_id
+        self._asked.add((self.ladder.state.rung, pane_id))
         self.arrange_panes()
         pane = self.panes.get(pane_id)
         if pane is not None and focus:
@@ -232,6 +254,10 @@ class Workspace(Commands, Screen[None]):
         focused = self.focused
         if focused is not None and focused.id in self.panes:
             self._focus_of[self._rung] = focused.id
+            if focused.id in self.area.folded:
+                # A click on its title.
+                self._asked.add((self.ladder.state.rung, focused.id))
+                self.arrange_panes()
         if isinstance(focused, LineView) and not focused.TAKES_TEXT:
             self._looked_at = focused
         self.status_bar.update()
@@ -267,6 +293,8 @@ class Workspace(Commands, Screen[None]):
         if change & Change.RUNG:
             self.arrange_panes()
             change = ~Change.NONE
+        elif change & (Change.FINDINGS | Change.SANITIZER_RUN | Change.RUN):
+            self._fold()
         if change & Change.PAIRS:
             self.note_sweep()
         self._note_output(change)
