@@ -69,7 +69,8 @@ def read_dump(raw: bytes, *, at: float | None = None) -> RecorderDump:
         raise DumpInvalid("it is no dump of a flight recorder")
     rows = [row for row in told.get("entries", ())[-MOST_ENTRIES:] if isinstance(row, dict)]
     rows.sort(key=lambda row: _whole(row.get("record_id")) or 0)
-    status = told.get("pg_status") if isinstance(told.get("pg_status"), dict) else {}
+    told_status = told.get("pg_status")
+    status = told_status if isinstance(told_status, dict) else {}
     groups = _groups(told.get("pg_config"))
     first = _whole(rows[0].get("record_id")) if rows else None
     return RecorderDump(
