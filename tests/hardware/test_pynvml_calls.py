@@ -101,6 +101,9 @@ def test_each_field_is_read_by_its_type_or_has_its_own_error(
 def test_masks_become_numbers(calls: PynvmlCalls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pynvml, "nvmlDeviceGetCpuAffinity", lambda handle, words: [0b101, 1, *[0] * (words - 2)])
     assert calls.ask("nvmlDeviceGetCpuAffinity", 0) == (0, 2, 64)
+    scoped = lambda handle, words, scope: [1 << scope, *[0] * (words - 1)]  # noqa: E731
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetCpuAffinityWithinScope", scoped)
+    assert calls.ask("nvmlDeviceGetCpuAffinityWithinScope", 0, 1) == (1,)
 
 
 @pytest.mark.parametrize("code", [LIBRARY_NOT_FOUND, DRIVER_NOT_LOADED])

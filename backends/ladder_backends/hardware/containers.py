@@ -1,4 +1,4 @@
-"""Limits of the container, if it is one, that decide how processes can share memory; and the variables of NCCL."""
+"""Limits of the container, if it is one, that decide how processes can share memory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from ladder_backends.model.fact import Fact
 WANTED_SHM = 1 << 30
 """Bytes of /dev/shm that NCCL's manual asks for."""
 
-_SETTINGS = ("NCCL_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "GGML_CUDA_P2P", "VLLM_SKIP_P2P_CHECK",
-             "NVIDIA_VISIBLE_DEVICES")  # fmt: skip
-_SECRET = ("TOKEN", "KEY", "SECRET", "PASSWORD")
 _UNLIMITED = "unlimited"
+_SYS_NICE = 23
+"""Bit of CAP_SYS_NICE, by capabilities(7)."""
 
 
 def container_facts(reader: Reader) -> Iterator[Fact]:
@@ -23,6 +22,22 @@ def container_facts(reader: Reader) -> Iterator[Fact]:
     yield _shared(reader)
     yield _locked(reader)
     yield _namespaces(reader)
+    yield _nice(reader)
+
+
+def _nice(reader: Reader) -> Fact:
+    """CAP_SYS_NICE, without which memory cannot be bound to a NUMA node: NCCL's host memory by cuMem wants that."""
+
+    def has(text: str) -> bool | None:
+        found = re.search(r"^CapEff:\s*([0-9a-f]+)", text, re.MULTILINE)
+        return None if found is None else bool(int(found[1], 16) >> _SYS_NICE & 1)
+
+    fact = reader.file("container.sys_nice", "may bind memory", "/proc/self/status", has)
+    if fact.value is False:
+        return fact.noted(
+            "NCCL before 2.26.5 fails on host memory: docker run --cap-add SYS_NICE, or NCCL_CUMEM_HOST_ENABLE=0"
+        )
+    return fact
 
 
 def _namespaces(reader: Reader) -> Fact:
@@ -77,21 +92,3 @@ def _locked(reader: Reader) -> Fact:
     if isinstance(fact.value, int) and fact.value < WANTED_SHM:
         return fact.noted("pinned memory of NCCL may not fit: docker run --ulimit memlock=-1")
     return fact
-
-
-def is_setting(name: str) -> bool:
-    """Whether a variable decides about transfers, and is no secret."""
-    return name.startswith(_SETTINGS) and not any(word in name for word in _SECRET)
-
-
-def setting_facts(reader: Reader) -> Iterator[Fact]:
-    """Variables of this process that decide what NCCL, vLLM and llama.cpp do; a job may have others."""
-    found = reader.files.environment()
-    for name in sorted(found):
-        if is_setting(name):
-            fact = Fact(f"env.{name}", name, found[name], source="environment of this process")
-            if name == "GGML_CUDA_P2P":
-                fact = fact.noted("set to anything at all, 0 too, it switches P2P of llama.cpp on: unset it")
-            elif name == "NCCL_P2P_LEVEL" and found[name].upper() in ("LOC", "0"):
-                fact = fact.noted("LOC forbids P2P between GPUs: unset it")
-            yield fact

@@ -9,7 +9,7 @@ from typing import Any
 
 from ladder_backends.model.baseline import Comparison
 from ladder_backends.model.fact import Concern, Fact
-from ladder_backends.model.machine_words import choice_groups, concern_groups
+from ladder_backends.model.machine_words import choice_groups, concern_groups, number_in_cuda
 from ladder_backends.model.topology import Machine, Pair
 
 _HOST = (
@@ -189,6 +189,7 @@ def _gpu_lines(machine: Machine) -> Iterator[str]:
         facts = gpu.facts
         parts = [
             gpu.bdf,
+            number_in_cuda(gpu),
             facts["memory"].text if facts["memory"].known else "",
             _link_words(
                 facts.value("pcie.generation.max"), facts.value("pcie.width"), facts.value("link.speed.max")

@@ -144,6 +144,15 @@ def _places(reader: Reader, index: int) -> Iterator[Fact]:
     yield reader.call(
         "cpus", "CPUs beside it", "nvmlDeviceGetCpuAffinity", index, parse=lambda c: ranges(c) or None
     )
+    for scope, where in enumerate(("node", "socket")):
+        yield reader.call(
+            f"cpus.{where}",
+            f"CPUs of its {where}",
+            "nvmlDeviceGetCpuAffinityWithinScope",
+            index,
+            scope,
+            parse=lambda c: ranges(c) or None,
+        )
     yield reader.call(
         "memory.nodes", "memory beside it", "nvmlDeviceGetMemoryAffinity", index, parse=lambda n: ranges(n) or None
     )

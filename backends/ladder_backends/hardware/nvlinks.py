@@ -31,6 +31,9 @@ OLDER = {161: 0, 162: 1, 163: 3}
 CAPABILITIES = {0: ("offers.p2p", "offers P2P"), 2: ("offers.atomics", "offers atomics")}
 """Indexes of nvmlDeviceGetNvLinkCapability."""
 
+RATES = {220: ("effective", "effective bit error rate"), 222: ("symbol", "symbol bit error rate")}
+"""Bit error rates of a link, from NVLink 5 on: four bits of mantissa above eight of a negative power of ten."""
+
 BAD = frozenset((206, 208, 211, 214))
 """Counters that are no part of a healthy link's life."""
 
@@ -81,7 +84,7 @@ def _refused_link(reader: Reader, number: int, refused: NvmlRefused) -> NvLink:
 def _link(reader: Reader, index: int, number: int, state: Any) -> NvLink:
     active = bool(state)
     fact = Fact("state", "state", active, "up" if active else "down", _STATE_CALL)
-    fields = reader.fields(index, tuple((field, number) for field in (SPEED, *ERRORS)))
+    fields = reader.fields(index, tuple((field, number) for field in (SPEED, *ERRORS, *RATES)))
     remote = _remote(reader, index, number)
     facts = [
         fact if active else fact.wrong("the link is down"),
@@ -101,8 +104,19 @@ def _link(reader: Reader, index: int, number: int, state: Any) -> NvLink:
         *(
             _counter(_error(reader, index, number, field, fields), field) for field in ERRORS
         ),
+        *(
+            reader.field(
+                f"ber.{name}", label, (field, number), fields, parse=int, shown=_bit_errors, live=True
+            )
+            for field, (name, label) in RATES.items()
+        ),
     ]  # fmt: skip
     return NvLink(number, active, str(remote.value or ""), Facts(facts))
+
+
+def _bit_errors(value: int) -> str:
+    """`15e-254` as nvidia-smi writes it: nothing was counted yet."""
+    return f"{value >> 8 & 0xF}e-{value & 0xFF}"
 
 
 def _error(reader: Reader, index: int, number: int, field: int, fields: Any) -> Fact:

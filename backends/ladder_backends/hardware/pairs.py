@@ -84,6 +84,7 @@ def read_pair(
     ports: Mapping[str, Port],
     host: Facts,
     gpus: int,
+    environment: Mapping[str, str],
 ) -> Pair:
     """One pair, `one` before `other`."""
     way = route(one, other, roots)
@@ -113,7 +114,7 @@ def read_pair(
             joined,
             level,
             *claims.values(),
-            choice_fact(distance, claims, host, gpus, reader.files.environment()),
+            choice_fact(distance, claims, host, gpus, environment),
             _narrowest(one, other, way, ports),
             _redirect(way, ports, guest=host.value("vm.hypervisor")),
             _translated(one, other),

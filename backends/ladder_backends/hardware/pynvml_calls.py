@@ -286,6 +286,9 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
     "nvmlSystemGetConfComputeSettings": _settings,
     "nvmlDeviceGetGpuFabricInfoV": _fabric,
     "nvmlDeviceGetCpuAffinity": _affinity("nvmlDeviceGetCpuAffinity", _CPU_WORDS),
+    "nvmlDeviceGetCpuAffinityWithinScope": lambda calls, module, gpu, scope: _affinity(
+        "nvmlDeviceGetCpuAffinityWithinScope", _CPU_WORDS, scope
+    )(calls, module, gpu),
     "nvmlDeviceGetMemoryAffinity": _affinity("nvmlDeviceGetMemoryAffinity", _NODE_WORDS, _NODE_SCOPE),
     "nvmlDeviceGetMigDevices": _mig_devices,
     "nvmlDeviceGetComputeRunningProcesses": _processes,

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 
-from ladder_backends.hardware import acs, containers, driver, host, iommu, kernel_log, nvlinks, pci
+from ladder_backends.hardware import (
+    acs,
+    containers,
+    driver,
+    fabric,
+    host,
+    iommu,
+    kernel_log,
+    nvlinks,
+    pci,
+    settings,
+)
+from ladder_backends.hardware.cuda_order import order_facts
 from ladder_backends.hardware.gpus import gpu_facts, nvml_address
 from ladder_backends.hardware.nccl_choice import engine_facts
 from ladder_backends.hardware.pairs import read_pair, route
@@ -61,15 +74,16 @@ def read_machine(
         unread = reader.closed = refused.why
         remedy = REMEDIES.get(refused.code, _ELSEWHERE)
     try:
-        facts = Facts(_host(reader, supplied, log))
-        gpus, roots = _gpus(reader)
+        found = settings.settings(reader)
+        environment = {name: one.value for name, one in found.items()}
+        facts = Facts(_host(reader, supplied, log, found))
+        gpus, roots = _gpus(reader, environment)
         ports = _ports(reader, gpus, supplied)
         pairs = tuple(
-            read_pair(reader, one, other, roots, ports, facts, len(gpus))
+            read_pair(reader, one, other, roots, ports, facts, len(gpus), environment)
             for number, one in enumerate(gpus)
             for other in gpus[number + 1 :]
         )
-        environment = files.environment()
         facts = facts.with_facts(engine_facts(facts, tuple(pair.facts for pair in pairs), len(gpus), environment))
     finally:
         if not reader.closed:
@@ -99,7 +113,9 @@ def _commands(host: Facts, ports: dict[str, Port]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _host(reader: Reader, supplied: pci.Supplied, log: str | None) -> list[Fact]:
+def _host(
+    reader: Reader, supplied: pci.Supplied, log: str | None, found: dict[str, settings.Setting]
+) -> list[Fact]:
     facts = list(host.host_facts(reader))
     guest = next((fact.value for fact in facts if fact.name == "vm.hypervisor"), None)
     return [
@@ -108,27 +124,13 @@ def _host(reader: Reader, supplied: pci.Supplied, log: str | None) -> list[Fact]
         *iommu.iommu_facts(reader, guest=guest),
         *containers.container_facts(reader),
         *kernel_log.log_facts(reader, log, supplied.source if log is not None else ""),
-        _fabric_manager(reader),
+        *fabric.daemon_facts(reader),
         *driver.library_facts(reader),
-        *containers.setting_facts(reader),
+        *settings.setting_facts(found),
     ]
 
 
-def _fabric_manager(reader: Reader) -> Fact:
-    """Whether the daemon runs here; in a container that of the host is not seen, and NVML's fabric state counts."""
-    name, label, source = "fabric.manager", "fabric manager", "/proc/*/comm"
-    numbers = [entry for entry in reader.names("/proc") or () if entry.isdecimal()]
-    if not numbers:
-        return Fact(name, label, source=source, why="no processes are visible")
-    running = any(
-        reader.text(f"/proc/{number}/comm") in ("nv-fabricmanager", "nv-fabricmanage") for number in numbers
-    )
-    if running:
-        return Fact(name, label, True, "runs here", source)
-    return Fact(name, label, source=source, why="not seen among the processes here")
-
-
-def _gpus(reader: Reader) -> tuple[tuple[Gpu, ...], dict[str, str]]:
+def _gpus(reader: Reader, environment: Mapping[str, str]) -> tuple[tuple[Gpu, ...], dict[str, str]]:
     """GPUs of NVML by bus address; without NVML, those that sysfs shows. And the root that each hangs from."""
     seen: list[tuple[str, str, str, int | None]] = []
     if not reader.closed:
@@ -148,10 +150,11 @@ def _gpus(reader: Reader) -> tuple[tuple[Gpu, ...], dict[str, str]]:
                 device = reader.text(f"{pci.DEVICES}/{bdf}/device") or ""
                 seen.append((bdf, f"NVIDIA device {device}", "", None))
     gpus, roots = [], {}
+    numbers = order_facts([(name, uuid) for _, name, uuid, _ in seen], environment) if not reader.closed else []
     for number, (bdf, name, uuid, index) in enumerate(seen):
         above, root = pci.chain(reader, bdf)
         roots[bdf] = root
-        facts = gpu_facts(reader, number, bdf)
+        facts = gpu_facts(reader, number, bdf).with_facts(numbers[number : number + 1])
         mig = bool(facts.value("mig.mode"))
         links = nvlinks.read_links(reader, index, mig=mig) if index is not None else ()
         gpus.append(Gpu(number, name, uuid, bdf, facts, links, above, root))

@@ -11,9 +11,9 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-from ladder_backends.hardware.containers import is_setting
 from ladder_backends.hardware.kernel_log import telling_lines
 from ladder_backends.hardware.ports import Field, Files, Nvml, NvmlRefused
+from ladder_backends.hardware.settings import is_setting
 from ladder_backends.model.topology import Machine
 
 _DENIED = (1, 13)

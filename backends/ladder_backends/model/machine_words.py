@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ladder_backends.model.fact import Concern
-from ladder_backends.model.topology import Machine
+from ladder_backends.model.topology import Gpu, Machine
 
 
 class ConcernGroup(NamedTuple):
@@ -59,3 +59,11 @@ def choice_groups(machine: Machine) -> Iterator[tuple[str, str]]:
     for text, pairs in said.items():
         every = len(said) == 1 and len(pairs) > 1
         yield text, "all pairs" if every else f"{len(pairs)} pairs" if len(pairs) > 4 else " ".join(pairs)
+
+
+def number_in_cuda(gpu: Gpu) -> str:
+    """`CUDA 1`, `hidden` or `CUDA ?` where CUDA's number of a GPU is not NVML's; empty where both are the same."""
+    fact = gpu.facts["cuda.index"]
+    if "cuda.index" not in gpu.facts or fact.value == gpu.index:
+        return ""
+    return "CUDA ?" if fact.value is None else f"CUDA {fact.value}" if fact.value != "hidden" else "hidden"

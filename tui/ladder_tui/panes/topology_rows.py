@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder_backends.model.fact import Concern
-from ladder_backends.model.machine_words import choice_groups, concern_groups
+from ladder_backends.model.machine_words import choice_groups, concern_groups, number_in_cuda
 from ladder_tui.widgets.row import EMPTY, Cell, Row, cut
 
 if TYPE_CHECKING:
@@ -202,6 +202,8 @@ def _gpu_row(lead: Cell, gpu: Gpu, counters: Counters | None, width: int) -> Row
     cells = [lead, Cell(gpu.label, "strong"), Cell(f" {name if wide else cut(name, 20)}")]
     if wide:
         cells.append(Cell(f"  {gpu.bdf}", "muted"))
+    if told := number_in_cuda(gpu):
+        cells.append(Cell(f"  {told}", "warn"))
     if not gpu.links_known:
         cells.append(Cell("  NV ?", "muted"))
     elif gpu.links:
