@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from ladder_backends.model.gpu_counters import Counters
 from ladder_backends.session.ladder import Ladder
@@ -100,7 +101,7 @@ async def test_a_sample_that_changes_one_number_repaints_little(hardware: Hardwa
         }
         pane._built = ((), [])
         pane._drawn_size = size
-        dirty = pane._redraw(*size)
+        dirty = list(pane._redraw(*size))
         pane._drawn_size = None
         assert len(dirty) == 1
         assert dirty[0].width <= 6
@@ -285,3 +286,25 @@ async def test_how_it_looks(hardware: Hardware, shots: Any, size: tuple[int, int
     async with hardware("pcie-two-nodes", size) as view:
         await view.press("z", *keys)
         await shots.both(view.pilot, f"{'matrix' if keys else 'tree'}-{size[0]}x{size[1]}")
+
+
+async def test_output_of_root_is_pasted_into_the_view_itself(hardware: Hardware) -> None:
+    async with hardware("story") as view:
+        pane = pane_of(view)
+        await view.press("t")
+        assert "pasted right here" in view.text()
+        pane.post_message(events.Paste("40:01.1 001d\n80:01.1 001d\na0:01.1 001d\nc0:01.1 001d\n"))
+        await view.settle()
+        assert "taken: ACS of 4 ports" in view.text()
+        await view.press("escape")
+        assert "ACS SV RR CR UF" in view.text()
+        machine = view.app.ladder.state.hardware.machine
+        assert "supplied by the user at" in machine.ports["0000:40:01.1"].facts["acs.control"].source
+
+
+async def test_a_paste_without_anything_of_use_changes_nothing(hardware: Hardware) -> None:
+    async with hardware("story") as view:
+        pane_of(view).post_message(events.Paste("\x1b[2Jhello\nACSCtl: SrcValid+\n"))
+        await view.settle()
+        assert "nothing of use" in view.text()
+        assert "\x1b" not in view.text()

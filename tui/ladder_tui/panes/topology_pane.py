@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import events
+
 from ladder_backends.session.state import Change, LadderState
 from ladder_tui.actions import bindings_for
 from ladder_tui.panes.pane import Pane
@@ -252,6 +254,16 @@ class TopologyPane(Pane):
 
     async def _paste_file(self, text: str) -> None:
         told = await self.ladder.hardware.paste_file(text)
+        self.ladder_app.say(f"taken: {told}")
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Output of those commands, pasted into the view itself."""
+        event.stop()
+        if event.text.strip():
+            self.work(self._paste_text(event.text))
+
+    async def _paste_text(self, text: str) -> None:
+        told = await self.ladder.hardware.paste(text)
         self.ladder_app.say(f"taken: {told}")
 
     def action_save(self) -> None:
