@@ -134,6 +134,7 @@ OURS: tuple[Rung, ...] = (
 
 _FREE_KEYS = "6789"
 _SHORT = 5
+_OURS_NAMED = {rung.name: rung for rung in OURS}
 _added: dict[str, Rung] = {}
 
 
@@ -187,10 +188,7 @@ def debugger_list() -> str:
 
 def rung_named(name: str) -> Rung:
     """The rung of that name; one that nobody knows is a rung of which only the name is known."""
-    for rung in rungs():
-        if rung.name == name:
-            return rung
-    return Rung("", name, name[:_SHORT])
+    return _OURS_NAMED.get(name) or _added.get(name) or Rung("", name, name[:_SHORT])
 
 
 def rung_at(key: str | None) -> Rung | None:

@@ -439,7 +439,8 @@ async def test_what_was_not_written_is_sent_again(segfault: Any, wired: Any, mon
     async with wired(segfault) as one:
         app = one.app
         stand_elsewhere(segfault, random.Random(1))
-        app.workspace.apply(STOP)
+        # Built again, and not painted yet.
+        app.workspace._refresh_panes(STOP)
 
         def gone(driver: Any, text: str) -> None:
             raise OSError("gone")

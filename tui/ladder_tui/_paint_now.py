@@ -9,18 +9,25 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import textual
 from textual.drivers._writer_thread import WriterThread
+from textual.geometry import Region
 
-from ladder_tui._textual_compat import is_known
+from ladder_tui._textual_compat import SparingApp, is_known
 
 if TYPE_CHECKING:
     from textual.app import App
     from textual.screen import Screen
+    from textual.strip import Strip
+    from textual.widget import Widget
+
+DirtyLines: TypeAlias = "tuple[Widget, list[tuple[int, Strip]]]"
+"""A view, and lines of it with what they show now."""
 
 
 @lru_cache(maxsize=1)
@@ -28,26 +35,45 @@ def _is_usable() -> bool:
     return is_known(Path(textual.__file__).parent)
 
 
-def paint_now(screen: Screen[Any]) -> bool:
+def paint_now(screen: Screen[Any], dirty: Iterable[DirtyLines] = ()) -> bool:
     """Compose and send what is to be repainted of a screen that lies alone.
+
+    Args:
+        screen: The screen.
+        dirty: What else is to be repainted; where nothing but that is, and nothing covers it, it is sent as it is.
 
     Returns:
         Whether that was done; the screen does it in its own time otherwise.
     """
     app = screen.app
-    if not _is_usable() or app._batch_count or len(app.screen_stack) != 1 or app.screen is not screen:
-        return False
+    alone = len(app.screen_stack) == 1 and app.screen is screen
     # A change of the layout is the screen's to work out, and a screen that is all dirty paints itself.
-    if screen._layout_required or screen._scroll_required or screen._repaint_required:
+    whole = screen._layout_required or screen._scroll_required or screen._repaint_required
+    if not _is_usable() or app._batch_count or not alone or whole:
+        for view, lines in dirty:
+            view.refresh(*_regions(view, lines))
         return False
-    dirty = [widget for widget in screen._compositor.visible_widgets if widget._repaint_required]
-    if any(one._layout_required or one._scroll_required or one._refresh_styles_required for one in dirty):
+    stock = [widget for widget in screen._compositor.visible_widgets if widget._repaint_required]
+    if not stock and not screen._dirty_widgets and isinstance(app, SparingApp) and app.show_lines(screen, dirty):
+        return True
+    for view, lines in dirty:
+        view.refresh(*_regions(view, lines))
+        if not view._repaint_required:
+            continue
+        if view not in stock and view in screen._compositor.visible_widgets:
+            stock.append(view)
+    if any(one._layout_required or one._scroll_required or one._refresh_styles_required for one in stock):
         return False
-    for widget in dirty:
+    for widget in stock:
         widget._repaint_required = False
-    screen._dirty_widgets.update(widget for widget in dirty if widget.display)
+    screen._dirty_widgets.update(widget for widget in stock if widget.display)
     screen._on_timer_update()
     return True
+
+
+def _regions(view: Widget, lines: Iterable[tuple[int, Strip]]) -> Iterator[Region]:
+    width = view.size.width
+    return (Region(0, y, width, 1) for y, _ in lines)
 
 
 def write_at_once(app: App[Any]) -> bool:

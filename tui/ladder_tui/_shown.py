@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.segment import Segment
     from textual.geometry import Size
+    from textual.strip import Strip
 
 _RESET = "\x1b[0m"
 _WORTH_A_MOVE = 4
@@ -201,23 +202,14 @@ class Shown:
             console: Knows the colours of the terminal.
             size: Of the screen that was composed.
         """
-        width, height = size
-        if self._size != (width, height):
-            self.forget()
-            self._size = (width, height)
-            self._texts = [[None] * width for _ in range(height)]
-            self._looks = [[PLAIN] * width for _ in range(height)]
-        pen = _Pen(width)
-        # As Textual has it: palettes for a terminal without colours have none.
-        system = console._color_system or ColorSystem.TRUECOLOR
-        if self._styles.system is not system:
-            self._styles = _Looks(system)
+        height = size.height
+        pen = self._begin(console, size)
         try:
             if isinstance(update, LayoutUpdate):
                 x = update.region.x
                 for y, strips in enumerate(update.strips[: height - update.region.y], update.region.y):
                     segments = [segment for strip in strips for segment in strip]
-                    self._draw(pen, y, x, segments, (x, width))
+                    self._draw(pen, y, x, segments, (x, size.width))
                 self.whole = self.whole or update.region.size == size
             else:
                 for y, left, right in update.spans:
@@ -231,6 +223,36 @@ class Shown:
             self.forget()
             raise
         return pen.finish()
+
+    def of_lines(self, lines: Iterable[tuple[int, int, int, Strip]], console: Console, size: Size) -> str:
+        """Sequences that bring lines of views that nothing covers onto the terminal, to be written as they are.
+
+        Args:
+            lines: The column, the line and the column behind the end of each, and what it shows.
+            console: Knows the colours of the terminal.
+            size: Of the screen.
+        """
+        pen = self._begin(console, size)
+        try:
+            for x, y, end, strip in lines:
+                self._draw(pen, y, x, strip._segments, (x, end), end)
+        except BaseException:
+            self.forget()
+            raise
+        return pen.finish()
+
+    def _begin(self, console: Console, size: Size) -> _Pen:
+        width, height = size
+        if self._size != (width, height):
+            self.forget()
+            self._size = (width, height)
+            self._texts = [[None] * width for _ in range(height)]
+            self._looks = [[PLAIN] * width for _ in range(height)]
+        # As Textual has it: palettes for a terminal without colours have none.
+        system = console._color_system or ColorSystem.TRUECOLOR
+        if self._styles.system is not system:
+            self._styles = _Looks(system)
+        return _Pen(width)
 
     def _draw(
         self,

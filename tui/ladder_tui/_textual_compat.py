@@ -7,7 +7,7 @@ look changes, which counts over SSH. With another version of Textual stock updat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,8 +17,11 @@ from textual import events
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.driver import Driver
+from textual.geometry import Region
 from textual.keys import _character_to_key
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widget import Widget
 
 from ladder_tui._shown import Shown
@@ -27,6 +30,8 @@ VERSION = "8.2.8"
 """The version that this was written against and is tested with."""
 
 Answer = TypeVar("Answer")
+
+_STOCK_DRIVER = "textual.drivers.linux_driver"
 
 
 class SparingApp(App[Answer]):
@@ -37,6 +42,16 @@ class SparingApp(App[Answer]):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._shown = Shown() if is_known(Path(textual.__file__).parent) else None
+        self._uncovered: tuple[object, frozenset[Widget]] = (None, frozenset())
+
+    def get_driver_class(self) -> type[Driver]:
+        """What takes up the terminal; stock Textual's reads keys in another thread."""
+        stock = super().get_driver_class()
+        if stock.__module__ == _STOCK_DRIVER and is_known(Path(textual.__file__).parent):
+            from ladder_tui._read_now import DirectDriver
+
+            return DirectDriver
+        return stock
 
     def redraw(self) -> None:
         """Send the whole screen again, whatever the terminal shows."""
@@ -55,6 +70,40 @@ class SparingApp(App[Answer]):
     def _redraw_forgotten(self) -> None:
         if self._shown is not None and not self._shown.whole:
             self.screen.refresh()
+
+    def show_lines(self, screen: Screen[Any], dirty: Iterable[tuple[Widget, Iterable[tuple[int, Strip]]]]) -> bool:
+        """Send lines of views without composing the screen.
+
+        Args:
+            screen: On top, with nothing on it to be laid out or repainted.
+            dirty: Views, and lines of each with what they show now, from the view's left edge to its right.
+
+        Returns:
+            Whether that was done: it is not where something covers a view, or where it is not known what is shown.
+        """
+        shown, compositor = self._shown, screen._compositor
+        goes_out = self._running and not self._closed and not self.is_headless and not self._batch_count
+        size = compositor.size
+        if shown is None or not shown.whole or not goes_out or size != self.size or compositor._dirty_regions:
+            return False
+        visible = compositor.visible_widgets
+        if self._uncovered[0] is not visible:
+            self._uncovered = visible, frozenset(_uncovered(visible))
+        lines: list[tuple[int, int, int, Strip]] = []
+        for view, changed in dirty:
+            if view not in self._uncovered[1]:
+                return False
+            x, y, width, height = visible[view][0]
+            lines += [(x, y + line, x + width, strip) for line, strip in changed if line < height]
+        try:
+            if sent := shown.of_lines(lines, self.console, size):
+                update: Any = _Sequences(sent)
+                super()._display(screen, update)
+        except BaseException:
+            # It has not been written.
+            shown.forget()
+            raise
+        return True
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         shown = self._shown
@@ -89,6 +138,15 @@ class _Sequences(CompositorUpdate):
     def render_segments(self, console: Console) -> str:
         """The text."""
         return self._text
+
+
+def _uncovered(visible: Mapping[Widget, tuple[Region, Region]]) -> Iterator[Widget]:
+    """The views that are seen whole; those on top come first."""
+    above: list[Region] = []
+    for widget, (region, clip) in visible.items():
+        if clip.contains_region(region) and not any(region.overlaps(other) for other in above):
+            yield widget
+        above.append(region)
 
 
 def is_known(package: Path) -> bool:
@@ -151,6 +209,25 @@ async def act_at_once(view: Widget, key: str) -> bool:
             for binding in bindings.key_to_bindings.get(key, ()):
                 if not binding.priority and await view.app.run_action(binding.action, view):
                     return True
+    return False
+
+
+async def act_on_screen(screen: Screen[Any], key: str) -> bool:
+    """Do what a screen binds to a key above all, where nothing else has a say in that.
+
+    Stock Textual copies all bindings of all views first. Where keys were chosen anew, or the application binds the
+    key itself, it is left to do so.
+
+    Returns:
+        Whether that was done.
+    """
+    app = screen.app
+    bindings = screen._bindings.key_to_bindings.get(key)
+    if not bindings or app._keymap or key in app._bindings.key_to_bindings or not app.app_focus:
+        return False
+    for binding in bindings:
+        if binding.priority and await app.run_action(binding.action, screen):
+            return True
     return False
 
 

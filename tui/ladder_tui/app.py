@@ -25,7 +25,7 @@ from ladder_backends.debugger.target import CoreTarget
 from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
-from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once
+from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once, act_on_screen
 from ladder_tui.actions import ACTIONS, choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
 from ladder_tui.escapes import behind_escape
@@ -252,6 +252,8 @@ class LadderApp(SparingApp[int]):
                 return
             view = self.focused
             if isinstance(view, LineView) and not view.TAKES_TEXT and await act_at_once(view, event.key):
+                return
+            if isinstance(view, LineView) and not view.TAKES_TEXT and await act_on_screen(screen, event.key):
                 return
         await super().on_event(event)
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.model.finding import LaneAnswer
 from ladder_backends.model.frame import Place, file_name
-from ladder_tui.panes.findings_words import has_lane, plural
 from ladder_tui.widgets.row import Cell
 
 if TYPE_CHECKING:
     from ladder_backends.model.breakpoint import BreakpointBinding
     from ladder_backends.model.finding import Report
-    from ladder_backends.model.variable import Variable
-
-if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
+    from ladder_backends.model.variable import Variable
     from ladder_backends.session.grid_state import LinesOfLanes
 
 _WORD = re.compile(r"(?<!->)(?<![.\w])[A-Za-z_]\w*")
@@ -41,6 +38,8 @@ class FindingMark(NamedTuple):
     @property
     def words(self) -> str:
         """`24 lanes`, `20 pairs`; a hazard's lanes take part in several pairs. Empty where no lane is named."""
+        from ladder_tui.panes.findings_words import plural
+
         told = [plural(self.lanes, "lane")] if self.lanes else []
         return " + ".join([*told, *([plural(self.pairs, "pair")] if self.pairs else [])])
 
@@ -106,6 +105,9 @@ def finding_lines(report: Report | None, name: str) -> dict[int, FindingMark]:
     marks: dict[int, FindingMark] = {}
     if report is None:
         return marks
+    from ladder_backends.model.finding import LaneAnswer
+    from ladder_tui.panes.findings_words import has_lane
+
     for group in report.groups.values():
         if not group.members:
             continue
@@ -133,6 +135,14 @@ class InlineValue(NamedTuple):
     spare: bool = False
 
 
+@lru_cache(maxsize=512)
+def _named_on(text: str) -> tuple[str, ...]:
+    """Names on a line of code, each once."""
+    from ladder_tui.panes.source_expressions import without_text
+
+    return tuple(dict.fromkeys(_WORD.findall(without_text(text[:_LONGEST]))))
+
+
 def inline_values(
     lines: Sequence[str], current: int, variables: Sequence[Variable]
 ) -> dict[int, tuple[InlineValue, ...]]:
@@ -142,21 +152,17 @@ def inline_values(
     same block of text are looked at: what is below has not run, and what is above an outermost line belongs to
     another function.
     """
-    from ladder_tui.panes.source_expressions import without_text
     from ladder_tui.panes.value_lines import short_value
 
-    def named_on(text: str) -> list[str]:
-        return _WORD.findall(without_text(text[:_LONGEST]))
-
     known = {variable.name: variable for variable in variables if variable.value or variable.error}
-    here = set(named_on(lines[current - 1])) if 0 < current <= len(lines) else set()
+    here = set(_named_on(lines[current - 1])) if 0 < current <= len(lines) else set()
     told: set[str] = set()
     shown: dict[int, tuple[InlineValue, ...]] = {}
     for line in range(current, max(0, current - _LINES_BACK), -1):
         if line > len(lines):
             break
         text = lines[line - 1]
-        named = [known[name] for name in dict.fromkeys(named_on(text)) if name in known and name not in told]
+        named = [known[name] for name in _named_on(text) if name in known and name not in told]
         if named:
             again = here - set(_SET.findall(text)) if line != current else set()
             named.sort(key=lambda variable: (variable.name in again, _dullness(variable)))

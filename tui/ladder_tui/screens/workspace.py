@@ -15,7 +15,7 @@ from textual.timer import Timer
 
 from ladder_backends.model.frame import Place
 from ladder_backends.session.state import Change, Notice, Run
-from ladder_tui._paint_now import paint_now
+from ladder_tui._paint_now import DirtyLines, paint_now
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes import PANES, load_pane
 from ladder_tui.panes.pane import Pane
@@ -298,14 +298,15 @@ class Workspace(Commands, Screen[None]):
         if change & Change.PAIRS:
             self.note_sweep()
         self._note_output(change)
-        self._refresh_panes(change)
+        if change & Change.RUN and debug is not None and debug.run is Run.STOPPED and debug.since != self._measured:
+            self._show_stop(debug, change)
+        else:
+            self._refresh_panes(change)
         self._keep_clock()
         if change & (Change.RUN | Change.SOURCE) and (words := self.rebuild_offer.note(self.ladder.active, change)):
             self.ladder_app.say(words)
         if change & Change.RUN and debug is not None and debug.run not in (Run.RUNNING, Run.STARTING):
             self.ladder_app.target_rests()
-        if change & Change.RUN and debug is not None and debug.run is Run.STOPPED:
-            self._measure(debug)
 
     def _note_output(self, change: Change) -> None:
         """Mark the tab of the program's terminal while it holds what nobody has looked at."""
@@ -334,7 +335,8 @@ class Workspace(Commands, Screen[None]):
             pane = self.panes[pane_id]
             if pane.INTEREST & change:
                 try:
-                    pane.refresh_from(state, change)
+                    with pane.standing_still():
+                        pane.refresh_from(state, change)
                 except Exception as error:
                     self.ladder_app.unexpected(error)
         if change & (Change.RUNG | Change.FINDINGS | Change.RUN):
@@ -359,13 +361,9 @@ class Workspace(Commands, Screen[None]):
             self.panes["findings"].update()
         self._keep_clock()
 
-    def _measure(self, debug: DebugState) -> None:
-        """Note when the frame of this stop is written; the figure is painted later, or with the next stop."""
-        since = debug.since
-        if since == self._measured:
-            # Another look at the same stop, as at another of its frames.
-            return
-        self._measured = since
+    def _show_stop(self, debug: DebugState, change: Change) -> None:
+        """Show a stop, and note when that is written; the figure is painted later, or with the next stop."""
+        self._measured = since = debug.since
         clock = self.ladder_app.clock
 
         def painted() -> None:
@@ -377,10 +375,20 @@ class Workspace(Commands, Screen[None]):
                 self._cost_timer.reset()
 
         # Stops that come faster than a screen shows them are painted in its own time.
-        if clock() - self._painted_at >= FRAME and paint_now(self):
-            painted()
+        if clock() - self._painted_at < FRAME:
+            self._refresh_panes(change)
         else:
-            self.status_bar.call_after_refresh(painted)
+            dirty: list[DirtyLines] = []
+            LineView.collected = dirty
+            try:
+                self._refresh_panes(change)
+            finally:
+                LineView.collected = None
+                at_once = paint_now(self, dirty)
+            if at_once:
+                painted()
+                return
+        self.status_bar.call_after_refresh(painted)
 
     def _write_cost(self) -> None:
         self._cost_timer = None

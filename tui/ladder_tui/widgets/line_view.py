@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -74,6 +76,8 @@ class LineView(Widget, can_focus=True):
     ALLOW_SELECT = False
     BINDINGS = bindings_for("list")
     DEFAULT_CSS = "LineView { width: 1fr; height: 1fr; }"
+    collected: ClassVar[list[tuple[Widget, list[tuple[int, Strip]]]] | None] = None
+    """While a list is here, `update` notes in it which lines differ rather than have them repainted."""
 
     def __init__(self, *, id: str | None = None, palette: Palette) -> None:
         super().__init__(id=id)
@@ -199,32 +203,44 @@ class LineView(Widget, can_focus=True):
         if self._painted_size != size or len(self._painted_strips) != height:
             self.repaint()
             return
-        self._drawn_size = size
+        outside, self._drawn_size = self._drawn_size, size
         try:
-            dirty = self._redraw(width, height)
+            if LineView.collected is not None:
+                if changed := [(y, line) for y, line, _ in self._redraw(width, height)]:
+                    LineView.collected.append((self, changed))
+                return
+            dirty = [
+                Region(start, y, end - start, 1)
+                for y, line, old in self._redraw(width, height)
+                for start, end in changed_spans(old, line)
+            ]
         finally:
-            self._drawn_size = None
+            self._drawn_size = outside
         if dirty:
             self.refresh(*dirty)
 
-    def _redraw(self, width: int, height: int) -> list[Region]:
-        """Build the visible rows again; returns the cells that differ."""
-        count = self._keep_in_view()
-        painted = self._painted_rows
-        dirty: list[Region] = []
+    @contextlib.contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Within it the layout does not change, and the size is worked out once."""
+        outside, self._drawn_size = self._drawn_size, self.size
+        try:
+            yield
+        finally:
+            self._drawn_size = outside
+
+    def _redraw(self, width: int, height: int) -> Iterator[tuple[int, Strip, Strip]]:
+        """Build the visible rows again; gives each line that may differ, as it is now and as it was."""
+        count, above = self._keep_in_view(), self._title_height
+        painted, strips = self._painted_rows, self._painted_strips
         for y in range(height):
-            built = self._build(y, count)
+            built = self._build(y, count, above)
             if built == painted[y]:
                 if built is None:
                     break
                 continue
-            line = self._strip_for(y, built, width)
-            spans = changed_spans(self._painted_strips[y], line)
+            old, strips[y] = strips[y], self._strip_for(y, built, width)
             painted[y] = built
-            if spans:
-                self._painted_strips[y] = line
-                dirty += [Region(start, y, end - start, 1) for start, end in spans]
-        return dirty
+            yield y, strips[y], old
 
     def repaint(self) -> None:
         """Build everything again, after a change of size, theme or separators."""
@@ -243,18 +259,17 @@ class LineView(Widget, can_focus=True):
             if self._known_size != size:
                 self._known_size = size
                 self.sized()
-            count = self._keep_in_view()
-            self._painted_rows = [self._build(y, count) for y in range(height)]
+            count, above = self._keep_in_view(), self._title_height
+            self._painted_rows = [self._build(y, count, above) for y in range(height)]
             self._painted_strips = [self._strip_for(y, built, width) for y, built in enumerate(self._painted_rows)]
         finally:
             self._drawn_size = None
         self._painted_size = size
 
-    def _build(self, y: int, count: int) -> _Built:
+    def _build(self, y: int, count: int, above: int) -> _Built:
         """What line `y` shows: a row and whether it is selected, the title, a line of the empty text, nothing."""
-        if self.HAS_TITLE and y == 0:
+        if not y and self.HAS_TITLE:
             return self.title(), self.has_focus
-        above = self._title_height
         if y < above:
             return self.heading() or Row(), False
         index = y - above + self.top
@@ -284,8 +299,8 @@ class LineView(Widget, can_focus=True):
             head.append(Segment("▸ " if selected else "  ", styler("focus" if lit else "muted")))
             inner -= 2
         body = segments_of(shown, max(0, inner - 1), styler, self.shift)
-        strip = Strip(joined([*head, *body, Segment(" ", styler("text"))]))
-        return strip if strip.cell_length == width else strip.adjust_cell_length(width, palette.base)
+        segments = joined([*head, *body, Segment(" ", styler("text"))])
+        return Strip(segments, width) if inner > 0 else Strip(segments).adjust_cell_length(width, palette.base)
 
     def styler(self, lit: bool) -> Styler:
         """Styles of a row's cells by name; `lit` on the selected row of the view that has the focus."""

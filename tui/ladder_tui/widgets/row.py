@@ -113,7 +113,9 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
         styler: Semantic name to style.
         shift: Cells scrolled sideways; the row's pinned cells stay.
     """
-    segments: list[Segment] = []
+    if not shift and (segments := _segments_that_fit(row, width, styler)) is not None:
+        return segments
+    segments = []
     end_width = min(width_of(row.end), max(0, width - 4)) if row.end else 0
     room = width - end_width - (1 if end_width else 0)
     used = 0
@@ -153,6 +155,23 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
         segments.append(Segment(text, styler(cell.style)))
     if end_width > 0 and row.end:
         segments.append(Segment(" " * end_width, styler("text")))
+    return segments
+
+
+def _segments_that_fit(row: Row, width: int, styler: Styler) -> list[Segment] | None:
+    """The same for plain text that is not cut, which is most of what is drawn; None for any other."""
+    cells, end, _, _ = row
+    told = "".join([text for text, _, _ in cells])
+    last = "".join([text for text, _, _ in end])
+    room = width - len(told) - (len(last) + 1 if last else 0)
+    if room < 0 or len(last) > width - 4 or not (told.isascii() and told.isprintable()):
+        return None
+    if last and not (last.isascii() and last.isprintable()):
+        return None
+    segments = [Segment(text, styler(style)) for text, style, _ in cells if text]
+    if room or last:
+        segments.append(Segment(" " * (room + 1 if last else room), styler("text")))
+        segments += [Segment(text, styler(style)) for text, style, _ in end if text]
     return segments
 
 
