@@ -55,7 +55,8 @@ async def test_every_pair_has_every_arm(swept: Sweeper) -> None:
         assert set(pair.arms) == wanted
         assert pair.bandwidth == pytest.approx(26.0, rel=0.01)
     assert {key[0] for key in found.sweep.controls} == {"local", "host", "staged"}
-    assert "all at once" in found.sweep.together
+    assert set(found.sweep.together) == {"one to all", "all to one", "ring", "all at once"}
+    assert all(one.result is Result.RIGHT for one in found.sweep.together.values())
 
 
 async def test_a_hung_arm_costs_itself_alone(swept: Sweeper) -> None:
@@ -103,7 +104,7 @@ async def test_a_misroute_names_where_it_landed(swept: Sweeper) -> None:
 
 async def test_one_gpu_is_tested_as_far_as_it_goes(swept: Sweeper) -> None:
     found = await swept(machine(1), Depth.DEEP)
-    assert {key[0] for key in found.sweep.controls} == {"local", "host", "ipc", "shm"}
+    assert {key[0] for key in found.sweep.controls} == {"local", "host", "ipc", "fd", "shm"}
     assert all(one.result is Result.RIGHT for one in found.sweep.controls.values())
     assert "there is one GPU" in found.sweep.untested[0]
 

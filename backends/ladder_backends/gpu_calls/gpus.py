@@ -11,6 +11,10 @@ from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import Stuff
 
 
+UNSEEN = -1
+"""Index of an owner that this process does not see."""
+
+
 class DeviceFault(LadderError):
     """A call on a GPU failed.
 
@@ -65,6 +69,36 @@ class Handshake(NamedTuple):
     rounds: int
     done: int
     wrong: int
+
+
+class LinkState(NamedTuple):
+    """A GPU's PCIe link while it carries data: generation and lanes, and the best it could have here."""
+
+    generation: int
+    lanes: int
+    most_generation: int
+    most_lanes: int
+
+    @property
+    def narrow(self) -> bool:
+        """Below its best; an idle link is, by design, and says nothing."""
+        return 0 < self.generation < self.most_generation or 0 < self.lanes < self.most_lanes
+
+
+class HostLink(NamedTuple):
+    """Pinned host memory there and back.
+
+    Attributes:
+        tally: What came back.
+        down: GB/s to the GPU.
+        up: GB/s from it.
+        link: The PCIe link meanwhile; None where nothing tells.
+    """
+
+    tally: Tally
+    down: float
+    up: float
+    link: LinkState | None = None
 
 
 class Gpus(Protocol):
@@ -122,8 +156,11 @@ class Gpus(Protocol):
     def through_host(self, target: Buffer, source: Buffer, size: int) -> float:
         """Copy with peer access off; seconds."""
 
-    def host_link(self, gpu: int, size: int) -> tuple[Tally, float, float]:
-        """Pinned memory to the GPU and back: what came back, GB/s to the GPU, GB/s from it."""
+    def host_link(self, gpu: int, size: int) -> HostLink:
+        """Pinned memory to the GPU and back."""
+
+    def memory_left(self, gpu: int) -> int:
+        """Bytes that can be allocated."""
 
     def handshake(self, one: int, other: int, rounds: int) -> Handshake:
         """Two kernels at the same time signal each other through peer memory, bounded by their own clocks."""
@@ -135,10 +172,25 @@ class Gpus(Protocol):
         """A handle that another process opens."""
 
     def open(self, gpu: int, handle: str, owner: int, size: int) -> Buffer:
-        """Memory of another process, mapped for `gpu`."""
+        """Memory of another process, mapped for `gpu`; the owner is `UNSEEN` where this process does not see it."""
 
     def close(self, buffer: Buffer) -> None:
         """Unmap it."""
+
+    def allocate_exported(self, gpu: int, size: int) -> tuple[Buffer, int]:
+        """Memory of the virtual memory calls, and a file descriptor that another process maps it by.
+
+        The descriptor is the caller's to close.
+        """
+
+    def open_exported(self, gpu: int, descriptor: int, owner: int, size: int) -> Buffer:
+        """Map such memory of another process for `gpu`."""
+
+    def free_exported(self, buffer: Buffer) -> None:
+        """Unmap it, on either side; it is gone with its last mapping."""
+
+    def nics(self) -> tuple[str, ...]:
+        """Network devices that NCCL takes for RDMA."""
 
     def to_shared(self, path: str, source: Buffer, size: int) -> None:
         """Copy into a region of shared memory that is pinned for the copy."""

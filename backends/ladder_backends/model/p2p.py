@@ -142,6 +142,7 @@ class Stage(enum.StrEnum):
     SURVEY = "survey"
     CONTROL = "control"
     PAIRS = "pairs"
+    PROCESSES = "processes"
     TOGETHER = "together"
     DONE = "done"
     CANCELLED = "cancelled"
@@ -156,6 +157,7 @@ class Sweep:
         simulated: Title of the simulated machine, or an empty string.
         controls: Arms that use no peer access, by `(arm, source, target)`.
         together: Arms over all GPUs at once, by name.
+        step: What is at work on all GPUs together, with the time that is left; empty at other times.
         untested: What could not be tested and why, one line each.
         failure: Why nothing was tested, or an empty string.
         remedy: What to do about it.
@@ -168,6 +170,7 @@ class Sweep:
     pairs: Mapping[tuple[int, int], PairResult] = field(default_factory=dict)
     controls: Mapping[tuple[str, int, int], ArmResult] = field(default_factory=dict)
     together: Mapping[str, ArmResult] = field(default_factory=dict)
+    step: str = ""
     untested: tuple[str, ...] = ()
     simulated: str = ""
     stage: Stage = Stage.NEW

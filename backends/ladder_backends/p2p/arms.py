@@ -16,11 +16,13 @@ class Scope(enum.StrEnum):
 
 
 class Depth(enum.StrEnum):
-    """How far a sweep goes."""
+    """How far a sweep goes; the last is no depth of a sweep."""
 
     QUICK = "quick"
     DEEP = "deep"
     SOAK = "soak"
+    ASKED = "asked"
+    """Of an arm: no depth alone runs it."""
 
 
 class Arm(NamedTuple):
@@ -125,13 +127,35 @@ ARMS: dict[str, Arm] = {
             MIB,
         ),
         Arm(
+            "far end",
+            "T6",
+            "a buffer behind all memory that is free",
+            "windows that end before the memory does",
+            Scope.PAIR,
+            Depth.ASKED,
+            2.0,
+            BIG,
+            10 * MIB,
+        ),
+        Arm(
             "ipc",
             "T11",
             "another process stores through an IPC handle",
             "engines' own all-reduce",
             Scope.OWN_PROCESS,
             Depth.DEEP,
-            4.0,
+            2.0,
+            BIG,
+            10 * MIB,
+        ),
+        Arm(
+            "fd",
+            "T11",
+            "another process stores through a file descriptor",
+            "what NCCL does from 2.19 on",
+            Scope.OWN_PROCESS,
+            Depth.DEEP,
+            0.3,
             BIG,
             10 * MIB,
         ),
@@ -142,7 +166,7 @@ ARMS: dict[str, Arm] = {
             "whether NCCL can fall back",
             Scope.OWN_PROCESS,
             Depth.DEEP,
-            4.0,
+            0.3,
             BIG,
             10 * MIB,
         ),
@@ -153,9 +177,10 @@ ARMS: dict[str, Arm] = {
             "what the protocols of NCCL break",
             Scope.OWN_PROCESS,
             Depth.DEEP,
-            5.0,
+            4.0,
             BIG,
             128 * MIB,
+            (("NCCL_RUN_DIAGNOSTICS", "1"),),
         ),
         Arm(
             "nccl no p2p",
@@ -164,7 +189,7 @@ ARMS: dict[str, Arm] = {
             "faults of shared memory",
             Scope.OWN_PROCESS,
             Depth.DEEP,
-            5.0,
+            4.0,
             BIG,
             128 * MIB,
             (("NCCL_P2P_DISABLE", "1"),),
@@ -172,26 +197,71 @@ ARMS: dict[str, Arm] = {
         Arm(
             "nccl sockets",
             "T13",
-            "NCCL all-reduce, P2P and SHM off",
+            "NCCL all-reduce, sockets alone",
             "faults of neither",
             Scope.OWN_PROCESS,
             Depth.DEEP,
-            6.0,
+            5.0,
             BIG,
             128 * MIB,
-            (("NCCL_P2P_DISABLE", "1"), ("NCCL_SHM_DISABLE", "1")),
+            (("NCCL_P2P_DISABLE", "1"), ("NCCL_SHM_DISABLE", "1"), ("NCCL_IB_DISABLE", "1")),
+        ),
+        Arm(
+            "nccl nic",
+            "T13",
+            "NCCL all-reduce, through the network card",
+            "a hang of RDMA with all GPUs well",
+            Scope.OWN_PROCESS,
+            Depth.DEEP,
+            5.0,
+            BIG,
+            128 * MIB,
+            (("NCCL_P2P_DISABLE", "1"), ("NCCL_SHM_DISABLE", "1"), ("NCCL_IB_DISABLE", "0")),
         ),
         Arm("trace", "T3", "look for a lost write on every GPU", "misrouted writes", Scope.TOGETHER, seconds=1.0),
+        Arm(
+            "one to all",
+            "T8",
+            "each GPU in turn writes to all others",
+            "an exit that is shared",
+            Scope.TOGETHER,
+            Depth.DEEP,
+            0.5,
+            BIG,
+            CAP,
+        ),
+        Arm(
+            "all to one",
+            "T8",
+            "all others write to each GPU in turn",
+            "an entrance that is shared",
+            Scope.TOGETHER,
+            Depth.DEEP,
+            0.5,
+            BIG,
+            CAP,
+        ),
+        Arm(
+            "ring",
+            "T8",
+            "each GPU writes to the next at the same time",
+            "a shared uplink",
+            Scope.TOGETHER,
+            Depth.DEEP,
+            0.5,
+            BIG,
+            CAP,
+        ),
         Arm(
             "all at once",
             "T8",
             "every pair copies at the same time",
-            "a shared uplink, translation thrash",
+            "translation that cannot keep up",
             Scope.TOGETHER,
             Depth.DEEP,
-            2.0,
+            1.0,
             BIG,
-            64 * MIB,
+            CAP,
         ),
         Arm(
             "soak",
@@ -209,22 +279,56 @@ ARMS: dict[str, Arm] = {
 """Arms by name, cheap and harmless ones first."""
 
 _DEPTHS = tuple(Depth)
-_INIT = 2.5
+START = 1.5
+"""Seconds that a process takes to load CuPy."""
+
+_INIT = 2.0
+"""Seconds until CUDA is started on the GPUs of a pair and its kernels are compiled."""
+
+_MORE = 0.4
+"""Seconds for each further GPU in one process."""
 
 
-def arms_of(depth: Depth, scope: Scope) -> tuple[Arm, ...]:
-    """The arms of a sweep in one scope, in their order."""
+def arms_of(depth: Depth, scope: Scope, *, asked: tuple[str, ...] = ()) -> tuple[Arm, ...]:
+    """The arms of a sweep in one scope, in their order, with those that are asked for by name."""
     reach = _DEPTHS.index(depth)
-    return tuple(arm for arm in ARMS.values() if arm.scope is scope and _DEPTHS.index(arm.depth) <= reach)
+    return tuple(
+        arm
+        for arm in ARMS.values()
+        if arm.scope is scope and (_DEPTHS.index(arm.depth) <= reach or arm.id in asked)
+    )
 
 
-def expected_seconds(depth: Depth, gpus: int) -> float:
-    """How long a sweep takes on a healthy machine: start of CUDA in each process, and the arms."""
-    control = _INIT + sum(arm.seconds for arm in arms_of(depth, Scope.CONTROL)) * gpus
+def expected_parts(
+    depth: Depth, gpus: int, *, asked: tuple[str, ...] = (), soak: float = 60.0
+) -> dict[Scope, float]:
+    """Seconds that each part of a sweep takes on a healthy machine: start of CUDA in each process, and the arms.
+
+    Args:
+        depth: How far it goes.
+        gpus: How many there are.
+        asked: Arms that are asked for by name.
+        soak: Seconds of the soak.
+    """
+    many = _INIT + _MORE * max(0, gpus - 2)
+    found = {Scope.CONTROL: START + many + 0.1 * len(arms_of(depth, Scope.CONTROL)) * gpus}
     if gpus < 2:
-        return control
-    rounds = gpus - 1 + gpus % 2
-    pair = _INIT + 2 * sum(arm.seconds for arm in arms_of(depth, Scope.PAIR))
-    own = sum(arm.seconds * (1 if arm.test == "T13" else 2) for arm in arms_of(depth, Scope.OWN_PROCESS)) * rounds
-    together = sum(arm.seconds for arm in arms_of(depth, Scope.TOGETHER) if arm.id != "trace")
-    return _INIT + control + rounds * pair + own + together
+        found[Scope.OWN_PROCESS] = sum(
+            arm.seconds for arm in arms_of(depth, Scope.OWN_PROCESS) if not arm.id.startswith("nccl")
+        )
+        return found
+    found[Scope.CONTROL] += 0.03 * gpus * (gpus - 1)
+    rounds = gpus - 1 + (gpus % 2)
+    pair = _INIT + 2 * sum(arm.seconds for arm in arms_of(depth, Scope.PAIR, asked=asked))
+    found[Scope.PAIR] = rounds * pair
+    if own := arms_of(depth, Scope.OWN_PROCESS):
+        each = sum(arm.seconds * (1 if arm.test == "T13" else 2) for arm in own)
+        found[Scope.OWN_PROCESS] = rounds * (START + _INIT + each)
+    if together := [arm for arm in arms_of(depth, Scope.TOGETHER) if arm.id != "trace"]:
+        found[Scope.TOGETHER] = many + sum(soak if arm.id == "soak" else arm.seconds for arm in together)
+    return found
+
+
+def expected_seconds(depth: Depth, gpus: int, *, asked: tuple[str, ...] = (), soak: float = 60.0) -> float:
+    """How long a whole sweep takes on a healthy machine."""
+    return START + sum(expected_parts(depth, gpus, asked=asked, soak=soak).values())

@@ -6,69 +6,35 @@ back, and its memory pools share one handle among allocations. Memory is plain d
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import importlib
-import mmap
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
-from ladder_backends.gpu_calls.gpus import Buffer, DeviceFault, Handshake, Seen
+from ladder_backends.gpu_calls.gpus import Buffer, Handshake, HostLink, LinkState, Seen
 from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import MASK, WORD, Stuff
-from ladder_backends.p2p.cuda_kernels import COUNTERS, SOURCE
-from ladder_backends.p2p.cupy_values import host_tally, pointer, typed, uuid_text, version_text, words_array
-from ladder_backends.p2p.gpu_facts import GpuFacts
-
-INSTALL = "install it with ladder-tui[cuda12] or ladder-tui[cuda13], as nvidia-smi names the driver's CUDA"
+from ladder_backends.p2p import nccl_source
+from ladder_backends.p2p.cuda_kernels import COUNTERS
+from ladder_backends.p2p.cupy_between import CupyBetween
+from ladder_backends.p2p.cupy_values import host_tally, pointer, uuid_text, words_array
 
 _ALREADY_ENABLED = 704
 _H2D, _D2H, _DEFAULT = 1, 2, 4
-_LAZY_PEER = 1
-_BLOCK, _GRID = 256, 1024
+_QUEUED = 24
+"""Copies of 32 MiB under which a link is looked at: 15 to 60 ms, and NVML answers in one or two."""
+
 _PER_SECOND = 1_500_000_000
 """Clock cycles that stand for a second in bounded waits; a slower clock only waits longer."""
 
 _HANDSHAKE_SECONDS = 2
-_NO_NCCL = -1
 
 
-class CupyGpus:
+class CupyGpus(CupyBetween):
     """The GPUs that CUDA shows this process, in its order.
 
     Raises:
         DeviceFault: CuPy is missing, or CUDA does not start.
     """
-
-    def __init__(self) -> None:
-        try:
-            # By name: there are none of them, nor their types, where this is developed and checked.
-            self._cupy: Any = importlib.import_module("cupy")
-            self._numpy: Any = importlib.import_module("numpy")
-        except ImportError as error:
-            raise DeviceFault("CuPy is not installed", 0, str(error), INSTALL) from None
-        self._runtime: Any = self._cupy.cuda.runtime
-        self._kernels: dict[tuple[int, str], Any] = {}
-        self._modules: dict[int, Any] = {}
-        self._streams: dict[int, Any] = {}
-        self._clean: dict[int, int] = {}
-        with self._calls("CUDA does not start"):
-            self._count = int(self._runtime.getDeviceCount())
-            driver, runtime = self._runtime.driverGetVersion(), self._runtime.runtimeGetVersion()
-        self._facts = GpuFacts(self._bus(gpu) for gpu in range(self._count))
-        self.versions = {
-            "cuda": version_text(runtime),
-            "cuda of the driver": version_text(driver),
-            "cupy": str(self._cupy.__version__),
-            **self._facts.versions(),
-        }
-        if nccl := self._nccl():
-            with contextlib.suppress(Exception):
-                number = int(nccl.get_version())
-                self.versions["nccl"] = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 
     def prepare(self) -> None:
         """Start CUDA on each GPU and compile the kernels: about a second each, the first time."""
@@ -113,18 +79,6 @@ class CupyGpus:
                 raise self._fault("peer access cannot be enabled", error) from None
 
     # Memory ----------------------------------------------------------------------------------------------------
-
-    def allocate(self, gpu: int, size: int) -> Buffer:
-        """Plain device memory of its own."""
-        self._use(gpu)
-        with self._calls("memory cannot be allocated"):
-            return Buffer(gpu, size, int(self._runtime.malloc(size)))
-
-    def free(self, buffer: Buffer) -> None:
-        """Give it back."""
-        self._use(buffer.gpu)
-        with self._calls("memory cannot be given back"):
-            self._runtime.free(buffer.token)
 
     def fill(self, by: int, buffer: Buffer, stuff: Stuff, start: int = 0, stop: int | None = None) -> None:
         """Words by a kernel on `by`."""
@@ -228,7 +182,13 @@ class CupyGpus:
         self._sync(source.gpu, target.gpu)
         return time.perf_counter() - began
 
-    def host_link(self, gpu: int, size: int) -> tuple[Tally, float, float]:
+    def memory_left(self, gpu: int) -> int:
+        """Bytes that are free."""
+        self._use(gpu)
+        with self._calls("a GPU does not say what is free"):
+            return int(self._runtime.memGetInfo()[0])
+
+    def host_link(self, gpu: int, size: int) -> HostLink:
         """Pinned memory down, copied on the device, and up again into other pinned memory."""
         numpy, cuda = self._numpy, self._cupy.cuda
         stuff = Stuff(source=gpu, target=gpu, epoch=1)
@@ -255,9 +215,32 @@ class CupyGpus:
                 rates.append(best)
         owner = self.check(gpu, place, Expected(0, size, stuff, stuff))
         bad = int((other != one).sum())
+        link = self._loaded_link(gpu, place.token, down.ptr, size)
         self.free(place)
         tally = owner if not owner.right else Tally(size // WORD, bad, other=bad)
-        return tally, rates[0], rates[1]
+        return HostLink(tally, rates[0], rates[1], link)
+
+    def _loaded_link(self, gpu: int, to: object, origin: int, size: int) -> LinkState | None:
+        """The link while copies are on it: at rest it falls back to its slowest, on purpose.
+
+        One that has just woken may take a moment to rise: the best of some looks counts.
+        """
+        best: LinkState | None = None
+        stream = self._stream(gpu)
+        self._use(gpu)
+        for _ in range(3):
+            with self._calls("the host link does not work"):
+                for _ in range(_QUEUED):
+                    self._runtime.memcpyAsync(to, origin, size, _H2D, stream.ptr)
+            seen = self._facts.link(gpu)
+            with self._calls("the host link does not work"):
+                stream.synchronize()
+            if seen is None:
+                return best
+            best = max(best or seen, seen)
+            if not best.narrow:
+                break
+        return best
 
     # Kernels that wait for each other --------------------------------------------------------------------------
 
@@ -319,9 +302,6 @@ class CupyGpus:
 
     def all_reduce(self, gpus: Sequence[int], words: int) -> int:
         """NCCL's sum over communicators of this process, checked on each GPU."""
-        nccl = self._nccl()
-        if nccl is None:
-            raise DeviceFault("NCCL is not there", _NO_NCCL, "", "install nvidia-nccl-cu12 (or -cu13) beside CuPy")
         size = max(16, words * 4)
         places, wrongs = [], []
         for number, gpu in enumerate(gpus):
@@ -332,17 +312,10 @@ class CupyGpus:
                 self._runtime.memset(wrongs[-1].token, 0, 64)
             self._launch(gpu, "fill32", words, pointer(places[-1]), words, number + 1)
             self._sync(gpu)
-        try:
-            groups = nccl.NcclCommunicator.initAll(list(gpus))
-            nccl.groupStart()
-            for group, gpu, place in zip(groups, gpus, places, strict=True):
-                self._use(gpu)
-                group.allReduce(
-                    place.token, place.token, words, nccl.NCCL_UINT32, nccl.NCCL_SUM, self._stream(gpu).ptr
-                )
-            nccl.groupEnd()
-        except RuntimeError as error:
-            raise DeviceFault("NCCL fails", 0, str(error)) from None
+        streams = [self._stream(gpu).ptr for gpu in gpus]
+        self.versions["nccl from"] = nccl_source.sum_up(
+            gpus, [pointer(place) for place in places], words, streams, self._use, self._sync
+        )
         bad = 0
         salts = sum(range(1, len(gpus) + 1))
         found = self._numpy.zeros(1, dtype=self._numpy.uint64)
@@ -353,139 +326,6 @@ class CupyGpus:
             with self._calls("memory cannot be read back"):
                 self._runtime.memcpy(found.ctypes.data, wrong.token, found.nbytes, _D2H)
             bad += int(found[0])
-        for group in groups:
-            group.destroy()
         for buffer in (*places, *wrongs):
             self.free(buffer)
         return bad
-
-    # Two processes ---------------------------------------------------------------------------------------------
-
-    def share(self, buffer: Buffer) -> str:
-        """Its IPC handle; the buffer begins where its allocation does."""
-        self._use(buffer.gpu)
-        with self._calls("memory cannot be shared between processes"):
-            return bytes(self._runtime.ipcGetMemHandle(buffer.token)).hex()
-
-    def open(self, gpu: int, handle: str, owner: int, size: int) -> Buffer:
-        """Mapped for `gpu`; the owner's index is of this process."""
-        self._use(gpu)
-        with self._calls("memory of the other process cannot be mapped"):
-            return Buffer(owner, size, int(self._runtime.ipcOpenMemHandle(bytes.fromhex(handle), _LAZY_PEER)))
-
-    def close(self, buffer: Buffer) -> None:
-        """Unmap it."""
-        with self._calls("memory of the other process cannot be unmapped"):
-            self._runtime.ipcCloseMemHandle(buffer.token)
-
-    def to_shared(self, path: str, source: Buffer, size: int) -> None:
-        """From the GPU into the region."""
-        with self._region(source.gpu, path, size) as address, self._calls("shared memory cannot be written"):
-            self._runtime.memcpy(address, source.token, size, _D2H)
-
-    def from_shared(self, path: str, target: Buffer, size: int) -> None:
-        """From the region to the GPU."""
-        with self._region(target.gpu, path, size) as address, self._calls("shared memory cannot be read"):
-            self._runtime.memcpy(target.token, address, size, _H2D)
-        self._sync(target.gpu)
-
-    @contextlib.contextmanager
-    def _region(self, gpu: int, path: str, size: int) -> Iterator[int]:
-        """A file in memory, pinned while it is used."""
-        self._use(gpu)
-        descriptor = os.open(path, os.O_RDWR)
-        try:
-            with mmap.mmap(descriptor, size) as mapped:
-                view = (ctypes.c_char * size).from_buffer(mapped)
-                address = ctypes.addressof(view)
-                try:
-                    with self._calls("shared memory cannot be pinned"):
-                        self._runtime.hostRegister(address, size, 0)
-                    try:
-                        yield address
-                    finally:
-                        self._runtime.hostUnregister(address)
-                finally:
-                    del view
-        finally:
-            os.close(descriptor)
-
-    # Below -----------------------------------------------------------------------------------------------------
-
-    def _use(self, gpu: int) -> None:
-        with self._calls(f"CUDA does not start on GPU {gpu}"):
-            self._runtime.setDevice(gpu)
-
-    def _sync(self, *gpus: int) -> None:
-        for gpu in dict.fromkeys(gpus):
-            self._use(gpu)
-            with self._calls("a GPU reports an error"):
-                self._runtime.deviceSynchronize()
-
-    def _stream(self, gpu: int) -> Any:
-        if gpu not in self._streams:
-            self._use(gpu)
-            self._streams[gpu] = self._cupy.cuda.Stream(non_blocking=True)
-        return self._streams[gpu]
-
-    def _counters(self, gpu: int) -> int:
-        if gpu not in self._clean:
-            self._clean[gpu] = pointer(self.allocate(gpu, COUNTERS * WORD))
-        self._use(gpu)
-        return self._clean[gpu]
-
-    def _kernel(self, gpu: int, name: str) -> Any:
-        key = (gpu, name)
-        if key not in self._kernels:
-            self._use(gpu)
-            with self._calls("a kernel cannot be compiled"):
-                if gpu not in self._modules:
-                    self._modules[gpu] = self._cupy.RawModule(code=SOURCE, options=("-std=c++14",))
-                self._kernels[key] = self._modules[gpu].get_function(name)
-        return self._kernels[key]
-
-    def _launch(self, by: int, name: str, count: int, *arguments: int, single: bool = False) -> None:
-        """Launch over `count` elements; arguments are 64 bits wide, modes and 32-bit sums narrower."""
-        numpy = self._numpy
-        kernel = self._kernel(by, name)
-        given = [typed(numpy, name, place, value) for place, value in enumerate(arguments)]
-        blocks = 1 if single else max(1, min(_GRID, (count + _BLOCK - 1) // _BLOCK))
-        self._use(by)
-        with self._calls("a kernel cannot be launched"), self._stream(by):
-            kernel((blocks,), (1 if single else _BLOCK,), tuple(given))
-
-    def _bus(self, gpu: int) -> str:
-        with self._calls("a GPU does not say where it is"):
-            found = self._runtime.deviceGetPCIBusId(gpu)
-        text = found.decode("ascii", "replace") if isinstance(found, bytes) else str(found)
-        return text.strip("\0").lower()
-
-    def _nccl(self) -> Any:
-        try:
-            nccl: Any = importlib.import_module("cupy.cuda.nccl")
-        except ImportError:
-            return None
-        return nccl if getattr(nccl, "available", True) else None
-
-    @contextlib.contextmanager
-    def _calls(self, what: str) -> Iterator[None]:
-        """Failures of CUDA become ours."""
-        try:
-            yield
-        except DeviceFault:
-            raise
-        except (OSError, ImportError, RuntimeError) as error:
-            raise self._fault(what, error) from None
-        except Exception as error:
-            # CuPy wraps what its compiler says in exceptions of its own.
-            if type(error).__module__.split(".")[0] not in ("cupy", "cupy_backends"):
-                raise
-            raise self._fault(what, error) from None
-
-    def _fault(self, what: str, error: BaseException) -> DeviceFault:
-        code = getattr(error, "status", 0)
-        text = " ".join(str(error).split())[:300]
-        remedy = ""
-        if code in (35, 100, 999):
-            remedy = "check nvidia-smi; in a container, start it with the GPUs (--gpus all)"
-        return DeviceFault(what, int(code) if isinstance(code, int) else 0, text, remedy)

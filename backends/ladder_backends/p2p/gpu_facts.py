@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from ladder_backends.gpu_calls.gpus import LinkState
+
 _WORDS = {0: "OK", 1: "CNS", 2: "GNS", 3: "TNS", 4: "DR", 5: "NS", 6: "U"}
 # Plain numbers: one of the binding's names is a tuple by mistake.
 _INDICES = {"read": 0, "write": 1, "nvlink": 2, "atomics": 3, "pci": 4}
@@ -80,6 +82,21 @@ class GpuFacts:
             if int(use.gpu) <= _AT_WORK or time.monotonic() >= until:
                 return int(use.gpu)
             time.sleep(0.25)
+
+    def link(self, gpu: int) -> LinkState | None:
+        """Its PCIe link at this moment, and the best that GPU and slot could have."""
+        found = [
+            self._of(gpu, call)
+            for call in (
+                "nvmlDeviceGetCurrPcieLinkGeneration",
+                "nvmlDeviceGetCurrPcieLinkWidth",
+                "nvmlDeviceGetMaxPcieLinkGeneration",
+                "nvmlDeviceGetMaxPcieLinkWidth",
+            )
+        ]
+        if any(one is None for one in found):
+            return None
+        return LinkState(*map(int, found))
 
     def p2p_status(self, gpu: int, peer: int) -> dict[str, str]:
         """The five indices, each with its word."""

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+import time
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ladder_backends.gpu_calls.gpus import Gpus
+
+
+def load_layer(layer: Mapping[str, object]) -> None:
+    """Load what takes long and touches no GPU; what is missing is told when the layer is opened."""
+    if layer["kind"] == "simulated":
+        from ladder_backends.simulator.machine import load
+
+        time.sleep(load(str(layer["machine"])).times.start)
+        return
+    for name in ("cupy", "pynvml"):
+        # Libraries warn of what they lack, and break in ways of their own.
+        with contextlib.suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            importlib.import_module(name)
 
 
 def open_layer(layer: Mapping[str, object], gpus: Sequence[int] | None) -> Gpus:

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
-from ladder_backends.gpu_calls.gpus import Buffer, DeviceFault, Gpus
-from ladder_backends.gpu_calls.tally import Expected, Tally, classify
-from ladder_backends.gpu_calls.words import Mode, Purpose, Stuff
+from ladder_backends.gpu_calls.tally import Expected, Tally
+from ladder_backends.gpu_calls.words import Mode
 from ladder_backends.model.p2p import ArmResult, Result
-from ladder_backends.p2p.arms import ARMS, CAP, GUARD, MIB, PAYLOAD
-
-Progress = Callable[[str, str, int, int, float], None]
-"""Called before each step: arm, step, source, target, seconds that it may take."""
-
-LATE = 0.2
-"""Seconds after which the owner looks again at a transfer that did not arrive."""
+from ladder_backends.p2p.arm_steps import ArmSteps, rounded
+from ladder_backends.p2p.arms import GUARD, MIB, PAYLOAD
 
 _MODES = (Mode.TAG, Mode.ZEROS, Mode.ONES, Mode.WALKING_BIT, Mode.CHECKERBOARD)
 _EPOCHS = 50
@@ -25,30 +17,14 @@ _SIZES = (4, 16, 128, 4092, 4096, 4100, 64 << 10, 2 * MIB - 16, 2 * MIB, 2 * MIB
 _OFFSETS = (1, 4, 8, 16)
 _LANES = (4, 8, 16)
 _ROUNDS = 1000
-_NO_MEMORY = 2
-"""Error of the runtime that says nothing of a path: a GPU in use has too little memory left."""
+_SPARE = 768 * MIB
+"""Bytes that stay free while all others are taken: for CUDA itself, and for the buffers of the test."""
 
 _ADDS = 100_000
-_TOLD = 0.5
-"""Seconds between two rounds that are told of: a soak has thousands."""
 
 
-class Steps:
-    """The arms, over the GPUs of one process.
-
-    Args:
-        gpus: The calls.
-        progress: Told before each step.
-        numbers: Numbers of these GPUs in the sweep, for tags and reports.
-        cap: Bytes that one buffer may take.
-    """
-
-    def __init__(self, gpus: Gpus, progress: Progress, numbers: tuple[int, ...], cap: int = CAP) -> None:
-        self._gpus = gpus
-        self._progress = progress
-        self._numbers = numbers
-        self._cap = cap
-        self._epoch = 0
+class Steps(ArmSteps):
+    """The arms of one GPU and of one ordered pair."""
 
     # Controls --------------------------------------------------------------------------------------------------
 
@@ -73,9 +49,14 @@ class Steps:
 
     def _host(self, gpu: int, _: int) -> ArmResult:
         self._step("host", "there and back", gpu, gpu)
-        tally, down, up = self._gpus.host_link(gpu, 32 * MIB)
-        done = self._judged("host", gpu, gpu, tally)
-        evidence = {**done.evidence, "to_gpu_GBps": _rounded(down), "from_gpu_GBps": _rounded(up)}
+        found = self._gpus.host_link(gpu, 32 * MIB)
+        done = self._judged("host", gpu, gpu, found.tally)
+        evidence = {**done.evidence, "to_gpu_GBps": rounded(found.down), "from_gpu_GBps": rounded(found.up)}
+        if (link := found.link) is not None:
+            evidence |= {"link": f"Gen{link.generation} x{link.lanes}"}
+            if link.narrow:
+                best = f"Gen{link.most_generation} x{link.most_lanes}"
+                evidence |= {"link_best": best, "link_narrow": True}
         return ArmResult(done.arm, done.source, done.target, done.result, evidence)
 
     def staged(self, source: int, target: int) -> ArmResult:
@@ -93,7 +74,7 @@ class Steps:
             tally = self._gpus.check(target, place, Expected(0, size, data, poison))
             seconds = statistics.median(self._gpus.through_host(place, origin, size) for _ in range(5))
         done = self._judged("staged", source, target, tally)
-        evidence = {**done.evidence, "GBps": _rounded(size / seconds / 1e9)}
+        evidence = {**done.evidence, "GBps": rounded(size / seconds / 1e9)}
         return ArmResult(done.arm, done.source, done.target, done.result, evidence)
 
     # One ordered pair ------------------------------------------------------------------------------------------
@@ -111,6 +92,7 @@ class Steps:
             "both ways": self._both_ways,
             "handshake": self._handshake,
             "atomics": self._atomics,
+            "far end": self._far_end,
         }
         return self._guarded(arm, source, target, doing[arm])
 
@@ -175,8 +157,8 @@ class Steps:
             self._gpus.copy(source, place, 0, origin, 0, 4, times=5)
             short = statistics.median(self._gpus.copy(source, place, 0, origin, 0, 4, times=50))
         evidence: dict[str, object] = {
-            "GBps": _rounded(size / seconds / 1e9),
-            "latency_us": _rounded(short * 1e6),
+            "GBps": rounded(size / seconds / 1e9),
+            "latency_us": rounded(short * 1e6),
             "bytes": size,
         }
         evidence["say"] = f"{evidence['GBps']} GB/s, 4 bytes in {evidence['latency_us']} us"
@@ -252,7 +234,7 @@ class Steps:
                 tally = self._gpus.check(source, back, Expected(0, size, reverse, poison))
             seconds = self._gpus.many(copies, 5)
         done = self._judged("both ways", source, target, tally)
-        rate = _rounded(2 * size * 5 / seconds / 1e9)
+        rate = rounded(2 * size * 5 / seconds / 1e9)
         return ArmResult("both ways", done.source, done.target, done.result, {**done.evidence, "sum_GBps": rate})
 
     def _handshake(self, source: int, target: int) -> ArmResult:
@@ -280,187 +262,27 @@ class Steps:
         said = f"{found:,} of {wanted:,} adds counted"
         return ArmResult("atomics", here, there, result, {"wanted": wanted, "found": found, "say": said})
 
-    # All GPUs together -----------------------------------------------------------------------------------------
-
-    def trace(self, source: int, target: int) -> ArmResult:
-        """Where a write that does not reach its target goes: every other GPU holds poison of its own."""
-        return self._guarded("trace", source, target, self._trace)
-
-    def _trace(self, source: int, target: int) -> ArmResult:
-        size = MIB
-        count = self._gpus.count()
-        self._step("trace", "poison every GPU", source, target)
-        buffers = [self._gpus.allocate(gpu, size) for gpu in range(count)]
-        origin = self._gpus.allocate(source, size)
-        try:
-            self._epoch += 1
-            canaries = [Stuff(Purpose.CANARY, self._of(gpu), self._of(gpu), self._epoch) for gpu in range(count)]
-            for gpu, buffer in enumerate(buffers):
-                self._gpus.fill(gpu, buffer, canaries[gpu])
-            data, _ = self._stuff(source, target)
-            self._gpus.fill(source, origin, data)
-            self._step("trace", "copy", source, target)
-            self._gpus.copy(source, buffers[target], 0, origin, 0, size)
-            for gpu, buffer in enumerate(buffers):
-                self._step("trace", f"GPU{self._of(gpu)} looks", source, target)
-                found = self._gpus.check(gpu, buffer, Expected(0, size, data, canaries[gpu]))
-                if gpu != target and found.old < found.words:
-                    lands = self._of(gpu)
-                    said = f"a write for GPU{self._of(target)} landed in the memory of GPU{lands}"
-                    return ArmResult(
-                        "trace",
-                        self._of(source),
-                        self._of(target),
-                        Result.MISROUTED,
-                        {**found.evidence(), "landed_on": lands, "say": said},
-                    )
-            return ArmResult(
-                "trace", self._of(source), self._of(target), Result.RIGHT, {"say": "it reached no other GPU"}
-            )
-        finally:
-            for buffer in (*buffers, origin):
-                self._gpus.free(buffer)
-
-    def all_at_once(self, arm: str = "all at once", seconds: float = 0.0) -> ArmResult:
-        """Every ordered pair copies at the same time, checked; for a soak again and again."""
-        return self._guarded(arm, 0, 0, lambda a, b: self._all_at_once(arm, seconds))
-
-    def _all_at_once(self, arm: str, seconds: float) -> ArmResult:
-        count = self._gpus.count()
-        size = 4 * MIB
-        pairs = [
-            (one, other)
-            for one in range(count)
-            for other in range(count)
-            if one != other and self._gpus.can_access(one, other)
-        ]
-        for one, other in pairs:
-            self._gpus.enable_peer(one, other)
-        origins = {pair: self._gpus.allocate(pair[0], size) for pair in pairs}
-        places = {pair: self._gpus.allocate(pair[1], size) for pair in pairs}
-        until = time.monotonic() + seconds
-        rounds, moved, busy, told = 0, 0, 0.0, 0.0
-        try:
-            while True:
-                if time.monotonic() - told > _TOLD:
-                    told = time.monotonic()
-                    self._step(arm, f"round {rounds}", 0, 0)
-                stuff = {pair: self._stuff(*pair) for pair in pairs}
-                for pair in pairs:
-                    self._gpus.fill(pair[0], origins[pair], stuff[pair][0])
-                    self._gpus.fill(pair[1], places[pair], stuff[pair][1])
-                busy += self._gpus.many([(pair[0], places[pair], origins[pair], size) for pair in pairs], 1)
-                moved += size * len(pairs)
-                for pair in pairs:
-                    tally = self._gpus.check(pair[1], places[pair], Expected(0, size, *stuff[pair]))
-                    if not tally.right:
-                        done = self._judged(arm, *pair, tally)
-                        said = f"GPU{done.source} to GPU{done.target}, with {len(pairs)} pairs at once: {done.said}"
-                        return ArmResult(arm, done.source, done.target, done.result, {**done.evidence, "say": said})
-                rounds += 1
-                if time.monotonic() >= until:
-                    break
-        finally:
-            for buffer in (*origins.values(), *places.values()):
-                self._gpus.free(buffer)
-        rate = _rounded(moved / busy / 1e9) if busy else 0.0
-        said = f"{len(pairs)} pairs at once, {rounds:,} time{'s' if rounds > 1 else ''}, all as written"
-        return ArmResult(
-            arm,
-            self._of(0),
-            self._of(0),
-            Result.RIGHT,
-            {"pairs": len(pairs), "rounds": rounds, "sum_GBps": rate, "say": said},
-        )
-
-    # Shared by them --------------------------------------------------------------------------------------------
-
-    def _looked(
-        self, arm: str, source: int, target: int, place: Buffer, expected: Expected, origin: Buffer | None
-    ) -> ArmResult:
-        """The owner looks with a kernel and with a copy; on a mismatch the writer looks, and the owner again."""
-        owner = self._gpus.check(target, place, expected)
-        by_copy = self._gpus.check(target, place, expected, by_copy=True)
-        if owner.right and not by_copy.right:
-            owner = by_copy
-        writer = later = None
-        if not owner.right:
-            if source != target and self._gpus.can_access(source, target):
-                writer = self._gpus.check(source, place, expected)
-            time.sleep(LATE)
-            later = self._gpus.check(target, place, expected)
-        done = self._judged(arm, source, target, owner, writer, later)
-        if writer is not None:
-            found = "its own data" if writer.right else "no trace of it"
-            evidence = {**done.evidence, "writer_reads": found, "owner_by_copy_bad": by_copy.bad}
-            return ArmResult(arm, done.source, done.target, done.result, evidence)
-        return done
-
-    def _judged(
-        self,
-        arm: str,
-        source: int,
-        target: int,
-        owner: Tally,
-        writer: Tally | None = None,
-        later: Tally | None = None,
-    ) -> ArmResult:
-        result, said = classify(owner, writer, later)
-        evidence = {"say": said, **owner.evidence()}
-        return ArmResult(arm, self._of(source), self._of(target), result, evidence)
-
-    def _guarded(self, arm: str, source: int, target: int, doing: Callable[[int, int], ArmResult]) -> ArmResult:
-        try:
-            return doing(source, target)
-        except DeviceFault as fault:
-            evidence = {"say": fault.line(), "code": fault.code}
-            result = Result.NOT_TESTED if fault.code == _NO_MEMORY else Result.ERROR
-            return ArmResult(arm, self._of(source), self._of(target), result, evidence)
-
-    def _poisoned(self, gpu: int, buffer: Buffer, stuff: Stuff) -> bool:
-        """Fill a buffer by its owner, and see that it is filled."""
-        self._gpus.fill(gpu, buffer, stuff)
-        return self._gpus.check(gpu, buffer, Expected(0, buffer.size, stuff, stuff)).right
-
-    def _stuff(self, source: int, target: int) -> tuple[Stuff, Stuff]:
-        """Data and poison of a new epoch."""
-        self._epoch = self._epoch % 255 + 1
+    def _far_end(self, source: int, target: int) -> ArmResult:
+        """A buffer behind everything that is free; only what lies behind is written."""
         here, there = self._of(source), self._of(target)
-        return (
-            Stuff(Purpose.DATA, here, there, self._epoch),
-            Stuff(Purpose.POISON, there, there, self._epoch),
-        )
-
-    def _of(self, gpu: int) -> int:
-        return self._numbers[gpu]
-
-    def _step(self, arm: str, step: str, source: int, target: int) -> None:
-        self._progress(arm, step, self._of(source), self._of(target), ARMS[arm].limit)
-
-    @contextmanager
-    def _buffers(self, *wanted: int) -> Iterator[list[Buffer]]:
-        """Buffers by `gpu, size, gpu, size, ...`, given back at the end."""
-        made: list[Buffer] = []
-        try:
-            for gpu, size in zip(wanted[::2], wanted[1::2], strict=True):
-                made.append(self._gpus.allocate(gpu, size))
-            yield made
-        finally:
-            for buffer in made:
-                try:
-                    self._gpus.free(buffer)
-                except DeviceFault:
-                    # A context that a fault has spoilt gives nothing back; its process ends soon.
-                    break
+        if busy := self._gpus.seen(target).busy:
+            return ArmResult("far end", here, there, Result.NOT_TESTED, {"say": f"GPU{there} is in use: {busy}"})
+        size = 2 * GUARD + MIB
+        self._step("far end", "take what is free", source, target)
+        before = self._gpus.memory_left(target) - _SPARE
+        # What is taken is not touched, and given back at once; other programs find it taken for a moment.
+        with self._buffers(target, before, source, size, target, size) as (_, origin, place):
+            data, poison = self._stuff(source, target)
+            expected = Expected(GUARD, GUARD + MIB, data, poison)
+            self._gpus.fill(source, origin, data)
+            if not self._poisoned(target, place, poison):
+                return ArmResult("far end", here, there, Result.ERROR, _BAD_POISON)
+            self._step("far end", "copy", source, target)
+            self._gpus.copy(source, place, GUARD, origin, GUARD, MIB)
+            self._step("far end", "the owner looks", source, target)
+            done = self._looked("far end", source, target, place, expected, origin)
+        said = f"behind {before / (1 << 30):,.1f} GiB: {done.said}"
+        return ArmResult("far end", here, there, done.result, {**done.evidence, "behind": before, "say": said})
 
 
 _BAD_POISON: dict[str, object] = {"say": "the owner cannot read back what it wrote before the transfer"}
-
-
-def _rounded(value: float) -> float:
-    return round(value, 1 if value >= 10 else 2)
-
-
-def with_arm(result: ArmResult, **evidence: object) -> ArmResult:
-    """The same result with more evidence."""
-    return ArmResult(result.arm, result.source, result.target, result.result, {**result.evidence, **evidence})

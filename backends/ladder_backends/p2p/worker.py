@@ -1,8 +1,9 @@
 """The process in which pairs are tested: one job on standard input, JSON lines out, nothing else.
 
-Lines out: `step` before each step with the seconds it may take, `arm` after each arm, `survey`, `ready` before
-arms that are timed (it waits for a line then), `spoilt` when its CUDA context is lost, `failed`, `done`. It is
-meant to be killed at any point: it holds nothing but memory of its own.
+Its argument is the layer, as JSON: what takes long to load is loaded before the job comes, and told by `warm`; no
+GPU is touched until then. Lines out: `step` before each step with the seconds it may take, `arm` after each arm,
+`survey`, `ready` before arms that are timed (it waits for a line then), `spoilt` when its CUDA context is lost,
+`failed`, `done`. It is meant to be killed at any point: it holds nothing but memory of its own.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from typing import IO, Any
 
 from ladder_backends.gpu_calls.gpus import DeviceFault, Gpus
 from ladder_backends.model.p2p import ArmResult
-from ladder_backends.p2p.layers import open_layer
+from ladder_backends.p2p.arms import ARMS, Scope
+from ladder_backends.p2p.layers import load_layer, open_layer
+from ladder_backends.p2p.own_process import OwnProcess
 from ladder_backends.p2p.steps import Steps
+from ladder_backends.p2p.together import Together
 
 _SPOILT = frozenset((46, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999))
 """Errors of the CUDA runtime after which nothing works in this process."""
@@ -70,6 +74,9 @@ def main() -> int:
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     lines = Lines(out, sys.stdin)
+    if len(sys.argv) > 1:
+        load_layer(json.loads(sys.argv[1]))
+    lines.tell("warm")
     job = lines.heard()
     if job is None:
         return 2
@@ -99,44 +106,45 @@ def _work(job: Mapping[str, Any], lines: Lines) -> None:
     if job["role"] == "health":
         return _health(gpus, lines, numbers)
     steps = Steps(gpus, lines.step, numbers, int(job["cap"]))
+    together = Together(gpus, lines.step, numbers, int(job["cap"]))
+    between = OwnProcess(job, gpus, lines, numbers)
     if job.get("peers"):
-        _open_peers(job, gpus, steps, lines, numbers)
+        _open_peers(gpus, steps, lines, numbers)
     timed = False
-    for arm, source, target in job["work"]:
-        one, other = numbers.index(source), numbers.index(target)
-        if arm == "speed" and not timed:
-            lines.tell("ready")
-            if lines.heard() is None:
-                return None
-            timed = True
-        result = _one(job, gpus, steps, lines, arm, one, other)
-        lines.arm(result)
-        if result.evidence.get("code") in _SPOILT:
-            return lines.tell("spoilt")
+    try:
+        for arm, source, target in job["work"]:
+            one, other = numbers.index(source), numbers.index(target)
+            if arm == "speed" and not timed:
+                lines.tell("ready")
+                if lines.heard() is None:
+                    return None
+                timed = True
+            scope = ARMS[arm].scope
+            if scope is Scope.TOGETHER:
+                result = together.run(arm, one, other, float(job.get("seconds", 0)))
+            elif scope is Scope.OWN_PROCESS:
+                result = between.run(arm, one, other)
+            else:
+                result = _of_one_process(steps, arm, one, other)
+            lines.arm(result)
+            if result.evidence.get("code") in _SPOILT:
+                return lines.tell("spoilt")
+    finally:
+        between.close()
     return None
 
 
-def _one(
-    job: Mapping[str, Any], gpus: Gpus, steps: Steps, lines: Lines, arm: str, source: int, target: int
-) -> ArmResult:
+def _of_one_process(steps: Steps, arm: str, source: int, target: int) -> ArmResult:
     if arm == "local":
         return steps.local(source)
     if arm == "host":
         return steps.host(source)
     if arm == "staged":
         return steps.staged(source, target)
-    if arm == "trace":
-        return steps.trace(source, target)
-    if arm in ("all at once", "soak"):
-        return steps.all_at_once(arm, float(job.get("seconds", 0)))
-    if arm in ("ipc", "shm") or arm.startswith("nccl"):
-        from ladder_backends.p2p.own_process import OwnProcess
-
-        return OwnProcess(job, gpus, lines, tuple(job["gpus"])).run(arm, source, target)
     return steps.pair(arm, source, target)
 
 
-def _open_peers(job: Mapping[str, Any], gpus: Gpus, steps: Steps, lines: Lines, numbers: tuple[int, ...]) -> None:
+def _open_peers(gpus: Gpus, steps: Steps, lines: Lines, numbers: tuple[int, ...]) -> None:
     for one in range(gpus.count()):
         for other in range(one):
             lines.step("enable", "enable peer access", numbers[one], numbers[other], 8.0)

@@ -40,14 +40,18 @@ class Ended(Exception):
         step: The last step that it told of: arm, step, source, target.
         hung: It was ended because the step took too long.
         stuck: It could not be ended.
+        killed: A signal of somebody else ended it.
         why: What it said last, or its exit status.
     """
 
-    def __init__(self, step: Mapping[str, Any], *, hung: bool, stuck: bool = False, why: str = "") -> None:
+    def __init__(
+        self, step: Mapping[str, Any], *, hung: bool, stuck: bool = False, killed: bool = False, why: str = ""
+    ) -> None:
         super().__init__(why)
         self.step = step
         self.hung = hung
         self.stuck = stuck
+        self.killed = killed
         self.why = why
 
 
@@ -55,7 +59,7 @@ class WorkerProcess:
     """A worker in a session of its own; only it and its children are ever ended.
 
     Args:
-        job: What it is to do.
+        job: What it is to do; one that is started ahead is given another before `lines`.
         devices: CUDA_VISIBLE_DEVICES of it, or None for all.
         environment: More variables.
         patience: How long it is waited for.
@@ -68,7 +72,7 @@ class WorkerProcess:
         environment: Mapping[str, str],
         patience: Patience,
     ) -> None:
-        self._job = job
+        self.job = job
         self._patience = patience
         # Multicast can take a shared NVSwitch host down; unified addressing over it is never needed here.
         self._environment = {
@@ -86,17 +90,15 @@ class WorkerProcess:
         self._errors = bytearray()
         self._drain: asyncio.Task[None] | None = None
         self._step: Mapping[str, Any] = {}
+        self._warm: asyncio.Task[bytes] | None = None
 
-    async def lines(self) -> AsyncIterator[Mapping[str, Any]]:
-        """Start it and give its lines until it is done.
-
-        Raises:
-            Ended: It hung, or it ended early.
-        """
+    async def start(self) -> None:
+        """Start it ahead of its job: it loads what takes long and touches no GPU."""
         process = self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "ladder_backends.p2p.worker",
+            json.dumps(self.job["layer"]),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -106,13 +108,34 @@ class WorkerProcess:
         )
         assert process.stdout is not None
         self._drain = asyncio.create_task(self._keep_errors())
+        self._warm = asyncio.create_task(process.stdout.readline())
+
+    async def warmed(self, seconds: float) -> None:
+        """Wait until it is at rest, so that it takes no time from what is measured; so many seconds at most."""
+        if self._warm is not None:
+            await asyncio.wait({self._warm}, timeout=seconds)
+
+    async def lines(self) -> AsyncIterator[Mapping[str, Any]]:
+        """Start it and give its lines until it is done.
+
+        Raises:
+            Ended: It hung, or it ended early.
+        """
+        if self._process is None:
+            await self.start()
+        process, warm = self._process, self._warm
+        assert process is not None
+        assert process.stdout is not None
+        assert warm is not None
+        assert self._drain is not None
         limit: float | None = 60.0
         try:
-            self.say(self._job)
+            self.say(self.job)
             while True:
                 wait = None if limit is None else limit * self._patience.factor
                 try:
-                    line = await asyncio.wait_for(process.stdout.readline(), wait)
+                    line = await asyncio.wait_for(process.stdout.readline() if warm is None else warm, wait)
+                    warm = None
                 except TimeoutError:
                     gone = await self.end()
                     raise Ended(self._step, hung=True, stuck=not gone, why=self._said()) from None
@@ -125,7 +148,8 @@ class WorkerProcess:
                     status = _status(process.returncode)
                     # A signal says more than whatever a library warned of last.
                     killed = process.returncode is not None and process.returncode < 0
-                    raise Ended(self._step, hung=False, why=status if killed else self._said() or status)
+                    why = status if killed else self._said() or status
+                    raise Ended(self._step, hung=False, killed=killed, why=why)
                 try:
                     told: Mapping[str, Any] = json.loads(line)
                     event = told["event"]
@@ -141,6 +165,11 @@ class WorkerProcess:
                     return
         finally:
             await self.end()
+
+    @property
+    def ended(self) -> bool:
+        """It was started, and is gone."""
+        return self._process is not None and self._process.returncode is not None
 
     @property
     def pid(self) -> int | None:
@@ -167,6 +196,11 @@ class WorkerProcess:
         if process is None:
             return True
         gone = await self._ended(process)
+        if self._warm is not None:
+            self._warm.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ValueError):
+                await self._warm
+            self._warm = None
         if self._drain is not None:
             self._drain.cancel()
             with contextlib.suppress(asyncio.CancelledError):

@@ -12,19 +12,19 @@ from typing import Any
 from ladder_backends.errors import LadderError
 from ladder_backends.model.p2p import (
     ArmResult,
-    Claim,
     PairResult,
     Result,
     Stage,
     Sweep,
 )
-from ladder_backends.p2p.arms import ARMS, Scope, arms_of
+from ladder_backends.p2p.arms import ARMS, Arm, Scope, arms_of
 from ladder_backends.p2p.rounds import rounds
 from ladder_backends.p2p.speed import judged
 from ladder_backends.p2p.worker_process import Ended, WorkerProcess
-from ladder_backends.session.p2p_told import cleaned, figure, gpu_told, left_out
+from ladder_backends.session.p2p_told import cleaned, figure, gpu_told, left_out, pairs_told, stopped
 from ladder_backends.session.p2p_turn import Turn
 from ladder_backends.session.p2p_wish import BusyGpus, Wish
+from ladder_backends.session.p2p_workers import Workers
 from ladder_backends.text import clean_line
 
 _TRIES = 3
@@ -46,6 +46,7 @@ class PairSweep:
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
         self._began = 0.0
+        self._workers = Workers(self.wish)
 
     @property
     def running(self) -> bool:
@@ -102,6 +103,7 @@ class PairSweep:
 
     async def _sweep(self, wish: Wish) -> None:
         self.wish = wish
+        self._workers = Workers(wish)
         self._began = time.monotonic()
         self.state = Sweep(simulated=wish.simulated, depth=wish.depth, began=time.time(), stage=Stage.SURVEY)
         self._changed()
@@ -111,24 +113,37 @@ class PairSweep:
                 return self._now(stage=Stage.FAILED)
             gpus = tuple(gpu.index for gpu in self.state.gpus)
             self._now(stage=Stage.CONTROL)
+            groups = rounds(gpus)
+            await self._ahead(groups[:1])
             await self._control(gpus)
             self._now(stage=Stage.PAIRS)
-            for group in rounds(gpus):
-                await self._round([pair for pair in group if self._fit(*pair)])
-            await self._own_processes(gpus)
+            for number, group in enumerate(groups):
+                await self._round([pair for pair in group if self._fit(*pair)], groups[number + 1 : number + 2])
+            if self._arms(Scope.OWN_PROCESS):
+                self._now(stage=Stage.PROCESSES)
+                await self._own_processes(gpus)
             self._now(stage=Stage.TOGETHER)
             await self._together(gpus)
             self._leave_out(gpus)
             self._now(stage=Stage.DONE)
         except asyncio.CancelledError:
             self._stop_cells()
-            self._now(stage=Stage.CANCELLED)
+            self._now(stage=Stage.CANCELLED, step="")
             raise
         except LadderError as error:
             self._stop_cells()
             self._now(stage=Stage.FAILED, failure=self.state.failure or error.what)
             raise
+        finally:
+            await self._workers.close()
         return None
+
+    async def _ahead(self, groups: list[list[tuple[int, int]]]) -> None:
+        """Let the workers of a coming round load while this one is at work: other processes, other GPUs or none."""
+        for group in groups:
+            for pair in group:
+                if self._fit(*pair) and self._offered_at_all(*pair):
+                    await self._workers.ahead(pair)
 
     async def _again(self, source: int, target: int) -> None:
         before = self.state.stage
@@ -138,20 +153,24 @@ class PairSweep:
         self._put(replace(pair, arms={}, bandwidth=None, latency=None, running="queued", slow=""))
         self._now(stage=Stage.PAIRS)
         try:
-            arms = arms_of(self.wish.depth, Scope.PAIR)
-            await self._pair(source, target, [(arm.id, source, target) for arm in arms], None)
-            for arm in arms_of(self.wish.depth, Scope.OWN_PROCESS):
-                await self._own_process(arm.id, source, target)
+            await self._pair(source, target, [(arm.id, source, target) for arm in self._arms(Scope.PAIR)], None)
+            for arms in self._own_arms():
+                await self._own_process(arms, source, target)
             await self._trace()
             self._judge_speed()
         finally:
+            await self._workers.close()
             self._stop_cells()
             self._now(stage=before if before in (Stage.DONE, Stage.CANCELLED) else Stage.DONE)
 
     async def _survey(self) -> None:
         said: Mapping[str, Any] = {}
+        survey = self._workers.take("survey", None)
         try:
-            async for told in self._worker("survey", None).lines():
+            if not self.wish.only:
+                # It loads beside the survey; what is left over without GPUs is ended with the sweep.
+                await self._workers.ahead(None)
+            async for told in survey.lines():
                 if told["event"] == "survey":
                     said = told
                 elif told["event"] == "failed":
@@ -169,16 +188,9 @@ class PairSweep:
         if absent := [number for number in wanted if not 0 <= number < len(gpus)]:
             raise LadderError(f"there is no GPU{absent[0]}", f"they are 0 to {len(gpus) - 1}")
         chosen = tuple(gpu for gpu in gpus if not wanted or gpu.index in wanted)
-        numbers = {gpu.index for gpu in chosen}
-        pairs = {}
-        for claim in said.get("claims", ()):
-            source, target = int(claim["source"]), int(claim["target"])
-            if source in numbers and target in numbers:
-                nvml = {str(key): clean_line(str(value)) for key, value in claim["nvml"].items()}
-                pairs[source, target] = PairResult(
-                    source, target, Claim(bool(claim["cuda"]), nvml), running="queued"
-                )
+        pairs = pairs_told(said, {gpu.index for gpu in chosen})
         versions = {str(key): clean_line(str(value)) for key, value in said.get("versions", {}).items()}
+        self._workers.know({gpu.index: gpu.uuid for gpu in chosen}, everything=not wanted)
         self._now(gpus=chosen, pairs=pairs, versions=versions)
         if (busy := tuple(gpu for gpu in chosen if gpu.busy)) and not self.wish.busy_too:
             raise BusyGpus(busy)
@@ -190,10 +202,10 @@ class PairSweep:
         work += [("staged", one, other) for one in gpus for other in gpus if one != other]
         await self._through("control", gpus, work)
 
-    async def _round(self, group: list[tuple[int, int]]) -> None:
+    async def _round(self, group: list[tuple[int, int]], after: list[list[tuple[int, int]]]) -> None:
         """Disjoint pairs side by side; each measures when all are there, alone."""
         turn = Turn(len(group))
-        arms = arms_of(self.wish.depth, Scope.PAIR)
+        arms = self._arms(Scope.PAIR)
         jobs = []
         for one, other in group:
             work: list[Work] = []
@@ -201,6 +213,8 @@ class PairSweep:
                 work += [(arm.id, one, other), (arm.id, other, one)]
             jobs.append(asyncio.ensure_future(self._pair(one, other, self._offered(work), turn)))
         try:
+            await asyncio.sleep(0)
+            await self._ahead(after)
             await asyncio.gather(*jobs)
         finally:
             for job in jobs:
@@ -242,24 +256,33 @@ class PairSweep:
                 await asyncio.gather(*jobs, return_exceptions=True)
 
     async def _between_processes(self, one: int, other: int) -> None:
-        for arm in arms_of(self.wish.depth, Scope.OWN_PROCESS):
-            await self._own_process(arm.id, one, other)
-            if one != other and not arm.id.startswith("nccl"):
-                await self._own_process(arm.id, other, one)
+        for arms in self._own_arms():
+            await self._own_process(arms, one, other, both_ways=one != other)
 
-    async def _own_process(self, arm: str, source: int, target: int) -> None:
+    def _own_arms(self) -> list[list[Arm]]:
+        """Arms that may share a process stand together: those with an environment of their own do not."""
+        arms = self._arms(Scope.OWN_PROCESS)
+        return [[arm for arm in arms if not arm.environment], *([arm] for arm in arms if arm.environment)]
+
+    async def _own_process(self, arms: list[Arm], source: int, target: int, *, both_ways: bool = False) -> None:
         if not self._fit(source, target):
             return
-        if source == target and arm.startswith("nccl"):
-            return
         pair = self.state.pairs.get((source, target))
-        if arm == "ipc" and pair is not None and not pair.claim.offered:
+        work: list[Work] = []
+        for arm in arms:
+            nccl = arm.id.startswith("nccl")
+            if source == target and nccl:
+                continue
+            for key in ((source, target), (target, source)) if both_ways and not nccl else ((source, target),):
+                known = self.state.pairs.get(key)
+                if arm.id not in ("ipc", "fd") or known is None or known.claim.offered:
+                    work.append((arm.id, *key))
+        if not work:
             return
         gpus = (source,) if source == target else (source, target)
-        environment = dict(ARMS[arm].environment)
-        await self._through("own", gpus, [(arm, source, target)], environment=environment)
-        if arm.startswith("nccl") and pair is not None:
-            done = self.state.pairs[source, target].arms.get(arm)
+        await self._through("own", gpus, work, environment=dict(arms[0].environment))
+        if arms[0].id.startswith("nccl") and pair is not None:
+            done = self.state.pairs[source, target].arms.get(arms[0].id)
             if done is not None:
                 self._arm(replace(done, source=target, target=source))
 
@@ -278,11 +301,23 @@ class PairSweep:
         gpus = tuple(gpu for gpu in gpus if self._fit(gpu, gpu))
         await self._trace()
         offered = any(pair.claim.offered for pair in self.state.pairs.values())
-        for arm in arms_of(self.wish.depth, Scope.TOGETHER):
-            if arm.id == "trace" or len(gpus) < 2 or not offered:
-                continue
-            seconds = self.wish.soak if arm.id == "soak" else 0.0
-            await self._through("together", gpus, [(arm.id, gpus[0], gpus[0])], seconds=seconds)
+        arms = [arm for arm in self._arms(Scope.TOGETHER) if arm.id != "trace"]
+        if arms and len(gpus) > 1 and offered:
+            work: list[Work] = [(arm.id, gpus[0], gpus[0]) for arm in arms]
+            try:
+                await self._through("together", gpus, work, seconds=self.wish.soak)
+            except asyncio.CancelledError:
+                self._broken_off(gpus[0])
+                raise
+            finally:
+                self._now(step="")
+
+    def _broken_off(self, gpu: int) -> None:
+        """What was at work when a person stopped it is told as far as it came."""
+        arm, _, where = self.state.step.partition(": ")
+        if arm in ARMS and arm not in self.state.together:
+            said = f"stopped in {where}; all right until then"
+            self._arm(ArmResult(arm, gpu, gpu, Result.NOT_TESTED, {"say": said}))
 
     # Workers ---------------------------------------------------------------------------------------------------
 
@@ -299,12 +334,14 @@ class PairSweep:
     ) -> None:
         """Get work done, with a fresh worker after each that is lost; what cannot be done says why."""
         left = list(work)
-        for _ in range(_TRIES):
+        for _ in range(max(_TRIES, len({arm for arm, *_ in work}) if role != "control" else 0)):
             if not left:
                 return
             if not all(self._fit(gpu, gpu) for gpu in gpus):
                 break
-            worker = self._worker(role, gpus, left, peers=peers, seconds=seconds, environment=environment or {})
+            worker = self._workers.take(
+                role, gpus, left, peers=peers, seconds=seconds, environment=environment or {}
+            )
             try:
                 async for told in worker.lines():
                     await self._heard(told, left, worker, turn, gpus)
@@ -325,8 +362,10 @@ class PairSweep:
         event = told["event"]
         if event == "step":
             key = (int(told["source"]), int(told["target"]))
-            if key in self.state.pairs and told["arm"] in ARMS:
-                step = clean_line(str(told["step"]))
+            step = clean_line(str(told["step"]))
+            if told["arm"] in ARMS and ARMS[told["arm"]].scope is Scope.TOGETHER:
+                self._now(step=f"{told['arm']}: {step}")
+            elif key in self.state.pairs and told["arm"] in ARMS:
                 self._put(replace(self.state.pairs[key], running=f"{told['arm']}: {step}"))
         elif event == "arm":
             result = ArmResult(
@@ -339,7 +378,7 @@ class PairSweep:
             done = next(
                 (one for one in left if one[0] == result.arm and one[1:] == (result.source, result.target)), None
             )
-            if done is None and result.arm in ("all at once", "soak"):
+            if done is None and result.arm != "trace" and ARMS[result.arm].scope is Scope.TOGETHER:
                 done = next((one for one in left if one[0] == result.arm), None)
             if done is not None:
                 left.remove(done)
@@ -350,6 +389,7 @@ class PairSweep:
         elif event == "ready":
             if turn is not None:
                 await turn.take(gpus)
+            await self._workers.rest()
             worker.go()
         elif event == "refused":
             evidence = {"say": clean_line(str(told["text"])), "code": told["code"]}
@@ -378,21 +418,13 @@ class PairSweep:
             ),
             next((one for one in left if one[0] == step.get("arm")), left[0] if left else None),
         )
-        where = clean_line(str(step.get("step", "start")))
         if at is not None:
             left.remove(at)
-            if ended.hung:
-                said = f"no answer in the step: {where}; its process was ended"
-                evidence: dict[str, object] = {"say": said, "step": where, "seconds": step.get("limit", 0)}
-                result = Result.HUNG
-            else:
-                evidence = {"say": f"its process died in the step: {where}: {ended.why}", "step": where}
-                result = Result.ERROR
-            self._arm(ArmResult(at[0], at[1], at[2], result, evidence))
+            self._arm(stopped(ended, at))
         if ended.stuck:
             for gpu in gpus:
                 self._wedge(gpu, "its process is stuck in the kernel and cannot be ended")
-        elif ended.hung:
+        elif ended.hung or ended.killed:
             await self._check_health(gpus)
 
     async def _check_health(self, gpus: Iterable[int]) -> None:
@@ -401,7 +433,7 @@ class PairSweep:
             at_work: int | None = None
             right = False
             try:
-                async for told in self._worker("health", (gpu,)).lines():
+                async for told in self._workers.take("health", (gpu,)).lines():
                     if told["event"] == "health":
                         right, at_work = bool(told["right"]), told["utilisation"]
             except Ended as ended:
@@ -412,32 +444,6 @@ class PairSweep:
                 self._wedge(gpu, "its memory does not hold what is written, after a test on it was ended")
             elif at_work is not None and at_work > 90:
                 self._wedge(gpu, f"{at_work} % busy with no process of ours, after a test on it was ended")
-
-    def _worker(
-        self,
-        role: str,
-        gpus: tuple[int, ...] | None,
-        work: list[Work] | None = None,
-        *,
-        peers: bool = False,
-        seconds: float = 0.0,
-        environment: Mapping[str, str] | None = None,
-    ) -> WorkerProcess:
-        job = {
-            "format": 1,
-            "role": role,
-            "layer": dict(self.wish.layer),
-            "gpus": None if gpus is None else list(gpus),
-            "work": list(work or ()),
-            "peers": peers,
-            "seconds": seconds,
-            "cap": self.wish.cap,
-        }
-        devices = None
-        if gpus is not None and self.wish.layer["kind"] != "simulated":
-            by_number = {gpu.index: gpu.uuid for gpu in self.state.gpus}
-            devices = ",".join(by_number[gpu] for gpu in gpus)
-        return WorkerProcess(job, devices, environment or {}, self.wish.patience)
 
     # What is known ---------------------------------------------------------------------------------------------
 
@@ -466,6 +472,12 @@ class PairSweep:
             )
         )
 
+    def _arms(self, scope: Scope) -> tuple[Arm, ...]:
+        return arms_of(self.wish.depth, scope, asked=self.wish.asked)
+
+    def _offered_at_all(self, one: int, other: int) -> bool:
+        return any(self.state.pairs[key].claim.offered for key in ((one, other), (other, one)))
+
     def _fit(self, *gpus: int) -> bool:
         return not self._unfit(gpus)
 
@@ -480,7 +492,7 @@ class PairSweep:
 
     def _leave_out(self, gpus: tuple[int, ...]) -> None:
         """What this machine or this depth did not allow."""
-        untested = [*left_out(self.wish.depth, len(gpus))]
+        untested = [*left_out(self.wish.depth, len(gpus), self.wish.asked)]
         untested += [
             f"GPU{pair.source} to GPU{pair.target}: {why}"
             for pair in self.state.pairs.values()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from ladder_backends.model.p2p import ArmResult, GpuReport
+from ladder_backends.model.p2p import ArmResult, Claim, GpuReport, PairResult, Result
 from ladder_backends.p2p.arms import ARMS, Depth, arms_of
+from ladder_backends.p2p.worker_process import Ended
 from ladder_backends.text import clean_line
 
 
@@ -20,6 +21,31 @@ def gpu_told(index: int, one: Mapping[str, Any]) -> GpuReport:
         int(one["memory"]),
         clean_line(str(one["busy"])),
     )
+
+
+def pairs_told(said: Mapping[str, Any], numbers: Set[int]) -> dict[tuple[int, int], PairResult]:
+    """The pairs of a survey among some GPUs, with what is claimed of them."""
+    pairs = {}
+    for claim in said.get("claims", ()):
+        source, target = int(claim["source"]), int(claim["target"])
+        if source in numbers and target in numbers:
+            nvml = {str(key): clean_line(str(value)) for key, value in claim["nvml"].items()}
+            pairs[source, target] = PairResult(source, target, Claim(bool(claim["cuda"]), nvml), running="queued")
+    return pairs
+
+
+def stopped(ended: Ended, at: tuple[str, int, int]) -> ArmResult:
+    """What the arm came to at which a worker was lost."""
+    where = clean_line(str(ended.step.get("step", "start")))
+    if ended.hung:
+        said = f"no answer in the step: {where}; its process was ended"
+        evidence: dict[str, object] = {"say": said, "step": where, "seconds": ended.step.get("limit", 0)}
+        return ArmResult(*at, Result.HUNG, evidence)
+    evidence = {"say": f"its process died in the step: {where}: {ended.why}", "step": where}
+    if ended.killed:
+        # Nothing was proven of the path: somebody else, or the kernel for want of memory, ended the process.
+        evidence["killed"] = True
+    return ArmResult(*at, Result.ERROR, evidence)
 
 
 def figure(result: ArmResult, name: str) -> float | None:
@@ -36,10 +62,13 @@ def cleaned(evidence: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def left_out(depth: Depth, gpus: int) -> Iterator[str]:
+def left_out(depth: Depth, gpus: int, asked: tuple[str, ...] = ()) -> Iterator[str]:
     """What a sweep of that depth cannot or does not test, one line each."""
     if gpus < 2:
         yield "transfers between GPUs: there is one GPU; pairs, peer access and NCCL need two"
-    if later := [arm.test for arm in ARMS.values() if arm not in arms_of(depth, arm.scope)]:
+    hidden = [arm for arm in ARMS.values() if arm not in arms_of(depth, arm.scope) and arm.id not in asked]
+    if later := [arm.test for arm in hidden if arm.depth is not Depth.ASKED]:
         deeper = "soak" if depth is Depth.DEEP else "deep or soak"
         yield f"{', '.join(dict.fromkeys(later))}: not part of a {depth} sweep; --arms {deeper} runs more"
+    if gpus > 1 and depth is not Depth.QUICK and any(arm.id == "far end" for arm in hidden):
+        yield "T6 at the far end of memory: --far does, and takes all free memory of idle GPUs for a moment"

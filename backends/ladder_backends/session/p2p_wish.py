@@ -39,6 +39,7 @@ class Wish:
         busy_too: GPUs in use may be tested.
         cap: Bytes of one buffer.
         soak: Seconds of the soak.
+        asked: Arms that no depth runs by itself.
     """
 
     layer: Mapping[str, object] = field(default_factory=lambda: REAL)
@@ -48,4 +49,5 @@ class Wish:
     busy_too: bool = False
     cap: int = CAP
     soak: float = 60.0
+    asked: tuple[str, ...] = ()
     patience: Patience = field(default_factory=Patience)

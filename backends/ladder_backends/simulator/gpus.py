@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from ladder_backends.gpu_calls.gpus import Buffer, DeviceFault, Handshake, Seen
+from ladder_backends.gpu_calls.gpus import UNSEEN, Buffer, DeviceFault, Handshake, HostLink, LinkState, Seen
 from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import Stuff
 from ladder_backends.simulator.machine import Fault, SimulatedMachine
-from ladder_backends.simulator.memory import NOISE, ONES, Run, Runs, compared, part, written
+from ladder_backends.simulator.memory import ONES, Run, Runs, compared, part, spoiled, written
 
 _LATE = 0.15
 """Seconds after which a late transfer is there."""
@@ -36,6 +36,8 @@ class SimulatedGpus:
         self, machine: SimulatedMachine, gpus: Sequence[int], state: Path, environment: dict[str, str]
     ) -> None:
         self.versions = {"driver": str(machine.raw.get("driver", "simulated"))}
+        if "nccl" in machine.raw:
+            self.versions["nccl"] = str(machine.raw["nccl"])
         self._machine = machine
         self._gpus = tuple(gpus)
         self._state = state
@@ -49,11 +51,13 @@ class SimulatedGpus:
         self._peers: set[tuple[int, int]] = set()
         self._hits: dict[int, int] = {}
         self._busy = False
+        self._places: dict[str, tuple[int, int, int]] = {}
         for gpu in self._gpus:
             self._struck("start", gpu, gpu, 0)
 
     def prepare(self) -> None:
-        """Nothing takes long."""
+        """As long as CUDA takes to start on each GPU."""
+        time.sleep(self._machine.times.context * len(self._gpus))
 
     # Who they are ----------------------------------------------------------------------------------------------
 
@@ -99,24 +103,37 @@ class SimulatedGpus:
         number = self._gpus[gpu]
         if self._wedged(number):
             self._sleep_forever(None, number)
-        if size > self._machine.gpus[number].memory:
+        if size > self.memory_left(gpu):
             raise DeviceFault("out of memory", 2)
         buffer = Buffer(gpu, size, f"m{next(self._names)}")
-        self._memory[str(buffer.token)] = [Run(0, size, Stuff(mode=1), 0)]
+        key = str(buffer.token)
+        self._places[key] = (gpu, self._end(gpu), size)
+        self._memory[key] = [Run(0, size, Stuff(mode=1), 0)]
         self._slots.setdefault(number, []).append(buffer)
         return buffer
 
     def free(self, buffer: Buffer) -> None:
         """Forget it."""
         self._memory.pop(str(buffer.token), None)
+        self._places.pop(str(buffer.token), None)
         slots = self._slots.get(self._gpus[buffer.gpu], [])
         if buffer in slots:
             slots.remove(buffer)
 
+    def memory_left(self, gpu: int) -> int:
+        """Behind the last buffer: what lies between them is not given out again."""
+        return max(0, self._machine.gpus[self._gpus[gpu]].memory - self._end(gpu))
+
+    def _end(self, gpu: int) -> int:
+        used = self._machine.table(self._gpus[gpu]).get("used_GiB", 0.5)
+        return max(
+            (start + size for owner, start, size in self._places.values() if owner == gpu), default=0
+        ) or int(float(used) * (1 << 30))
+
     def fill(self, by: int, buffer: Buffer, stuff: Stuff, start: int = 0, stop: int | None = None) -> None:
         """A kernel's stores; through the window where `by` is not the owner."""
         end = buffer.size if stop is None else stop
-        via = "local" if by == buffer.gpu else "ipc" if self._is_shared(buffer) else "store"
+        via = self._between(buffer) or ("local" if by == buffer.gpu else "store")
         if by != buffer.gpu and via == "store" and (by, buffer.gpu) not in self._peers:
             raise DeviceFault("an illegal memory access was encountered", 700)
         self._write(via, by, buffer.gpu, buffer, [Run(start, end, stuff, start)])
@@ -129,8 +146,9 @@ class SimulatedGpus:
         if by != buffer.gpu and (by, key) in self._mirrors:
             runs = written(runs, self._mirrors[by, key])
         elif by != buffer.gpu:
-            via = "ipc" if self._is_shared(buffer) else "load"
-            for fault in self._struck(via, self._gpus[buffer.gpu], self._gpus[by], expected.stop - expected.start):
+            via = self._between(buffer) or "load"
+            size = expected.stop - expected.start
+            for fault in self._struck(via, self._number(buffer), self._gpus[by], size):
                 if fault.kind == "drop":
                     runs = [Run(0, buffer.size, ONES, 0)]
         return compared(runs, expected, buffer.size)
@@ -145,7 +163,9 @@ class SimulatedGpus:
         self._settle()
         runs = [run.moved(target_at - source_at) for run in part(self._read(source), source_at, source_at + size)]
         self._write(via, source.gpu, target.gpu, target, runs, before=self._before.get(str(source.token)))
-        return [self._seconds(via, source.gpu, target.gpu, size)] * times
+        seconds = self._seconds(via, source.gpu, target.gpu, size)
+        self._pass(seconds * times)
+        return [seconds] * times
 
     def load(self, by: int, target: Buffer, source: Buffer, size: int, lane_bytes: int) -> None:
         """A kernel's loads."""
@@ -171,9 +191,11 @@ class SimulatedGpus:
         self._write("staged", source.gpu, target.gpu, target, part(self._read(source), 0, size))
         rate, latency = self._machine.staged
         factor = self._factor("staged", source.gpu, target.gpu, size)
-        return latency * 1e-6 + size / (rate * factor * 1e9)
+        seconds = latency * 1e-6 + size / (rate * factor * 1e9)
+        self._pass(seconds)
+        return seconds
 
-    def host_link(self, gpu: int, size: int) -> tuple[Tally, float, float]:
+    def host_link(self, gpu: int, size: int) -> HostLink:
         """Down and up again."""
         buffer = self.allocate(gpu, size)
         stuff = Stuff(source=gpu, target=gpu, epoch=1)
@@ -181,7 +203,19 @@ class SimulatedGpus:
         tally = compared(self._read(buffer), Expected(0, size, stuff, stuff), size)
         self.free(buffer)
         rate = self._machine.gpus[self._gpus[gpu]].host_rate * self._factor("host", gpu, gpu, size)
-        return tally, rate, rate
+        return HostLink(tally, rate, rate, self._loaded_link(self._gpus[gpu]))
+
+    def _loaded_link(self, number: int) -> LinkState | None:
+        """By the tables; a machine that was written down holds what NVML answered."""
+        table = self._machine.table(number)
+        if self._machine.raw.get("recorded"):
+            return None
+        best, lanes = int(table.get("generation", 5)), int(table.get("lanes", 16))
+        return LinkState(int(table.get("loaded", best)), lanes, best, int(table.get("most_lanes", lanes)))
+
+    def nics(self) -> tuple[str, ...]:
+        """Those of the machine's file."""
+        return tuple(map(str, self._machine.raw.get("host", {}).get("nics", ())))
 
     # Kernels that wait for each other --------------------------------------------------------------------------
 
@@ -209,7 +243,10 @@ class SimulatedGpus:
         off = self._environment.get
         via = "nccl"
         if off("NCCL_P2P_DISABLE") == "1":
-            via = "nccl sockets" if off("NCCL_SHM_DISABLE") == "1" else "nccl no p2p"
+            via = "nccl no p2p"
+            if off("NCCL_SHM_DISABLE") == "1":
+                via = "nccl nic" if self.nics() and off("NCCL_IB_DISABLE") != "1" else "nccl sockets"
+        self._diagnose(gpus)
         wrong = 0
         for source in gpus:
             for target in gpus:
@@ -222,11 +259,33 @@ class SimulatedGpus:
                         wrong += words
         return wrong
 
+    def _diagnose(self, gpus: Sequence[int]) -> None:
+        """NCCL's own report, on descriptor 1, from the version on that has it."""
+        parts = str(self._machine.raw.get("nccl", "0")).split(".")
+        new = [int(part) for part in parts[:2] if part.isdecimal()] >= [2, 31]
+        if not new or self._environment.get("NCCL_RUN_DIAGNOSTICS") != "1":
+            return
+        pairs = [(self._gpus[one], self._gpus[other]) for one in gpus for other in gpus if one != other]
+        bad = [
+            pair
+            for pair in pairs
+            if any(
+                fault.kind in ("drop", "corrupt", "stale", "partial", "misroute")
+                and fault.on("store", *pair, 8, concurrent=False)
+                for fault in self._machine.faults
+            )
+        ]
+        said = "[OK]   p2p: verified P2P access in both directions between every GPU pair"
+        if bad:
+            passed = f"{len(pairs) - len(bad)}/{len(pairs)}"
+            said = f"[INFO] p2p: only {passed} GPU-to-GPU peer accesses passed verification"
+        os.write(1, f"NCCL DIAG === NCCL Diagnostics ===\nNCCL DIAG {said}\n".encode())
+
     # Two processes ---------------------------------------------------------------------------------------------
 
     def share(self, buffer: Buffer) -> str:
         """From now on its content lies in a file."""
-        name = f"shared-{os.getpid()}-{buffer.token}"
+        name = f"shared-{self._gpus[buffer.gpu]}-{os.getpid()}-{buffer.token}"
         with self._held(name) as (_, save):
             save(self._memory[str(buffer.token)])
         buffer.token = name
@@ -241,11 +300,27 @@ class SimulatedGpus:
     def close(self, buffer: Buffer) -> None:
         """Nothing is held."""
 
+    def allocate_exported(self, gpu: int, size: int) -> tuple[Buffer, int]:
+        """A file that holds the name of another is what the descriptor stands for."""
+        buffer = self.allocate(gpu, size)
+        name = f"exported-{self._gpus[gpu]}-{os.getpid()}-{buffer.token}"
+        with self._held(name) as (_, save):
+            save(self._memory[str(buffer.token)])
+        buffer.token = name
+        return buffer, os.open(self._state / name, os.O_RDONLY)
+
+    def open_exported(self, gpu: int, descriptor: int, owner: int, size: int) -> Buffer:
+        """The file of another process."""
+        return Buffer(owner, size, Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+
+    def free_exported(self, buffer: Buffer) -> None:
+        """Nothing is held."""
+
     def to_shared(self, path: str, source: Buffer, size: int) -> None:
         """Into the region; faults of shared memory strike on the way in."""
         runs = part(self._read(source), 0, size)
         for fault in self._struck("shm", self._gpus[source.gpu], self._gpus[source.gpu], size):
-            runs = _spoiled(fault, runs, []) or runs
+            runs = spoiled(fault, runs, []) or runs
         with self._held(Path(path).name) as (_, save):
             save(runs)
 
@@ -272,7 +347,9 @@ class SimulatedGpus:
         old = self._read(buffer)
         start = min((run.start for run in runs), default=0)
         stop = max((run.stop for run in runs), default=0)
-        for fault in self._struck(via, self._gpus[source], self._gpus[target], size):
+        owner = self._gpus[target] if target != UNSEEN else self._number(buffer)
+        place = self._places.get(key, (0, 0, 0))[1] if via in ("push", "store") else 1 << 62
+        for fault in self._struck(via, self._gpus[source], owner, size, place):
             if fault.kind == "mirror" and (read or via == "pull"):
                 # What the reader's window leads to holds nothing of the owner's.
                 runs = [Run(start, stop, Stuff(mode=1), start)]
@@ -292,24 +369,24 @@ class SimulatedGpus:
                 runs = [run._replace(stuff=run.stuff._replace(epoch=max(0, run.stuff.epoch - 1))) for run in runs]
             elif fault.kind == "drop" and (read or via == "pull"):
                 runs = [Run(start, stop, ONES, start)]
-            elif spoiled := _spoiled(fault, runs, part(old, start, stop)):
-                runs = spoiled
+            elif instead := spoiled(fault, runs, part(old, start, stop)):
+                runs = instead
         self._save(buffer, written(old, runs))
 
     def _misroute(self, fault: Fault, buffer: Buffer, runs: Runs) -> None:
         """The data lands in the memory of another GPU that was allocated in the same order."""
         lands = fault.lands_on
-        mine = self._slots.get(self._gpus[buffer.gpu], [])
+        mine = self._slots.get(self._number(buffer), [])
         for number, slots in self._slots.items():
             if number == lands and buffer in mine and mine.index(buffer) < len(slots):
                 other = slots[mine.index(buffer)]
                 self._save(other, written(self._read(other), part(runs, 0, other.size)))
 
-    def _struck(self, via: str, source: int, target: int, size: int) -> list[Fault]:
+    def _struck(self, via: str, source: int, target: int, size: int, place: int = 1 << 62) -> list[Fault]:
         """The faults that strike a transfer; those that end it do so here."""
         struck = []
         for number, fault in enumerate(self._machine.faults):
-            if not fault.on(via, source, target, size, concurrent=self._busy):
+            if not fault.on(via, source, target, size, concurrent=self._busy, place=place):
                 continue
             self._hits[number] = hits = self._hits.get(number, 0) + 1
             if hits <= fault.after and fault.kind != "signal":
@@ -354,8 +431,26 @@ class SimulatedGpus:
         for _, key, runs in due:
             self._memory[key] = written(self._memory[key], runs)
 
+    def _pass(self, seconds: float) -> None:
+        if self._machine.times.pace:
+            time.sleep(seconds * self._machine.times.pace)
+
+    def _number(self, buffer: Buffer) -> int:
+        """Number of a buffer's owner in the machine; one of another process carries it in its name."""
+        if buffer.gpu != UNSEEN:
+            return self._gpus[buffer.gpu]
+        return int(str(buffer.token).split("-")[1])
+
+    def _between(self, buffer: Buffer) -> str:
+        """The path by which another process reaches it; empty for memory of this one."""
+        token = str(buffer.token)
+        # Its owner reaches it as any other memory of its own.
+        if token.split("-")[2:3] == [str(os.getpid())]:
+            return ""
+        return "ipc" if token.startswith("shared-") else "fd" if token.startswith("exported-") else ""
+
     def _is_shared(self, buffer: Buffer) -> bool:
-        return str(buffer.token).startswith("shared-")
+        return str(buffer.token).startswith(("shared-", "exported-"))
 
     def _read(self, buffer: Buffer) -> Runs:
         if self._is_shared(buffer):
@@ -391,18 +486,3 @@ class SimulatedGpus:
                 file.flush()
 
             yield runs, save
-
-
-def _spoiled(fault: Fault, runs: Runs, old: Runs) -> Runs:
-    """The runs that arrive in place of others; empty where the fault leaves them alone."""
-    start = runs[0].start if runs else 0
-    stop = max((run.stop for run in runs), default=0)
-    if fault.kind == "drop":
-        return old
-    if fault.kind == "corrupt":
-        middle = (start + stop) // 2 // 8 * 8
-        return written(runs, [Run(middle, min(stop, middle + 64), NOISE, 0)])
-    if fault.kind == "partial":
-        lost = part(old, fault.start, stop if fault.stop is None else fault.stop)
-        return written(runs, lost)
-    return []

@@ -26,12 +26,18 @@ both_ways = false                        # true: the reverse too
 GBps = 24.0
 latency_us = 14.0
 
+[times]                                  # seconds that are slept, so that a sweep takes as long as a real one
+start = 1.5                              # a process loads its libraries
+context = 0.4                            # CUDA starts on one GPU
+pace = 1.0                               # of what the model says that a transfer takes
+
 [[fault]]                                # below the calls: each of them still reports success
 kind = "drop"
 from = 0                                 # a number, a list, or "*"; the direction in which the data goes
 to = "*"
 via = ["push", "pull", "store", "load"]  # see VIAS; left out: every peer path
 above = 2097152                          # only transfers longer than this many bytes
+past_GiB = 16                            # only memory of the target that lies behind its first so many GiB
 concurrent = true                        # only while other transfers run
 after = 3                                # only from the fourth matching transfer of a process on
 start = 65536                            # partial: bytes from here ..
@@ -61,8 +67,8 @@ from ladder_backends.errors import LadderError
 SCENARIOS = Path(__file__).parent / "scenarios"
 MOST_GPUS = 64
 MOST_BYTES = 4_000_000
-PEER = ("push", "pull", "store", "load", "ipc", "handshake", "atomics", "nccl")
-VIAS = (*PEER, "staged", "local", "host", "shm", "start", "nccl no p2p", "nccl sockets")
+PEER = ("push", "pull", "store", "load", "ipc", "fd", "handshake", "atomics", "nccl")
+VIAS = (*PEER, "staged", "local", "host", "shm", "start", "nccl no p2p", "nccl sockets", "nccl nic")
 KINDS = (
     "drop",
     "mirror",
@@ -116,6 +122,7 @@ class Fault:
     targets: frozenset[int] | None = None
     via: frozenset[str] = frozenset(PEER)
     above: int = -1
+    past: int = -1
     concurrent: bool = False
     after: int = 0
     start: int = 0
@@ -126,15 +133,25 @@ class Fault:
     stubborn: bool = False
     code: int = 1
 
-    def on(self, via: str, source: int, target: int, size: int, *, concurrent: bool) -> bool:
-        """Whether it strikes a transfer."""
+    def on(self, via: str, source: int, target: int, size: int, *, concurrent: bool, place: int = 1 << 62) -> bool:
+        """Whether it strikes a transfer; `place` is where in the GPU's memory the owner's buffer lies."""
         return (
             via in self.via
             and (self.sources is None or source in self.sources)
             and (self.targets is None or target in self.targets)
             and size > self.above
+            and place > self.past
             and (concurrent or not self.concurrent)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds that are slept; none where a file says nothing."""
+
+    start: float = 0.0
+    context: float = 0.0
+    pace: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +173,12 @@ class SimulatedMachine:
     faults: tuple[Fault, ...]
     raw: Mapping[str, Any]
     patience: float = 1.0
+    times: Times = Times()
+
+    def table(self, gpu: int) -> Mapping[str, Any]:
+        """All that the file says of a GPU."""
+        found: Mapping[str, Any] = self.raw["gpu"][gpu]
+        return found
 
 
 def names() -> tuple[str, ...]:
@@ -214,6 +237,7 @@ def _machine(raw: Mapping[str, Any], path: Path) -> SimulatedMachine:
         tuple(_fault(one) for one in raw.get("fault", ())),
         raw,
         min(1.0, max(0.01, float(raw.get("patience", 1.0)))),
+        Times(**{key: min(60.0, max(0.0, float(value))) for key, value in raw.get("times", {}).items()}),
     )
 
 
@@ -256,6 +280,7 @@ def _fault(table: Mapping[str, Any]) -> Fault:
         _numbers(table.get("to", "*"), "to"),
         via,
         int(table.get("above", -1)),
+        int(float(table["past_GiB"]) * (1 << 30)) if "past_GiB" in table else -1,
         bool(table.get("concurrent", False)),
         int(table.get("after", 0)),
         int(table.get("start", 0)),

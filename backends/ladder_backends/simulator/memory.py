@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import WORD, Purpose, Stuff
+from ladder_backends.simulator.machine import Fault
 
 ONES = Stuff(mode=2)
 NOISE = Stuff(purpose=0x11, source=77)
@@ -98,3 +99,18 @@ def _kind(run: Run, expected: Expected) -> str:
         same = (stuff.purpose, stuff.source, stuff.target) == (data.purpose, data.source, data.target)
         return "earlier" if same and stuff.epoch != data.epoch else "foreign"
     return "other"
+
+
+def spoiled(fault: Fault, runs: Runs, old: Runs) -> Runs:
+    """The runs that arrive in place of others; empty where the fault leaves them alone."""
+    start = runs[0].start if runs else 0
+    stop = max((run.stop for run in runs), default=0)
+    if fault.kind == "drop":
+        return old
+    if fault.kind == "corrupt":
+        middle = (start + stop) // 2 // 8 * 8
+        return written(runs, [Run(middle, min(stop, middle + 64), NOISE, 0)])
+    if fault.kind == "partial":
+        lost = part(old, fault.start, stop if fault.stop is None else fault.stop)
+        return written(runs, lost)
+    return []

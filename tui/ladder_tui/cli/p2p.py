@@ -25,6 +25,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--gpus", metavar="0,1", help="only these, by CUDA's numbers")
     parser.add_argument("--yes", action="store_true", help="test GPUs that are in use, too")
     parser.add_argument("--soak", metavar="SECONDS", type=float, default=60.0, help="length of the soak; 60")
+    parser.add_argument(
+        "--far", action="store_true", help="also test the far end of memory: takes all that is free for a moment"
+    )
     parser.add_argument("--simulate", metavar="NAME|FILE", help="a machine that does not exist; list prints names")
     parser.add_argument(
         "--baseline", nargs=2, metavar=("save|compare", "NAME"), help="keep the results, or compare with kept ones"
@@ -75,6 +78,7 @@ def run(arguments: Namespace) -> int:
             only,
             busy_too=arguments.yes,
             soak=arguments.soak,
+            asked=("far end",) if arguments.far else (),
             patience=Patience(patience),
         )
         return _sweep(arguments, wish)
@@ -110,7 +114,7 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
     from ladder_backends.errors import LadderError
     from ladder_backends.hardware import baseline
     from ladder_backends.model.p2p import Stage
-    from ladder_backends.p2p.arms import expected_seconds
+    from ladder_backends.p2p.arms import Depth, Scope, expected_parts, expected_seconds
     from ladder_backends.p2p.counters import risen
     from ladder_backends.p2p.host_facts import host_facts
     from ladder_backends.p2p.report_json import sweep_json
@@ -120,17 +124,30 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
     from ladder_backends.session.p2p_sweep import PairSweep
     from ladder_tui.cli.interruption import interrupting
 
+    parts_of = {
+        Stage.CONTROL: (Scope.CONTROL, "memory, host links, copies through the host"),
+        Stage.PAIRS: (Scope.PAIR, "each pair by itself"),
+        Stage.PROCESSES: (Scope.OWN_PROCESS, "between processes, and NCCL"),
+        Stage.TOGETHER: (Scope.TOGETHER, "many pairs at once"),
+    }
     told: set[str] = set()
+    clock = Clock()
 
     def tell() -> None:
-        """One line a stage: a sweep of a big machine is not silent, and never scrolls."""
+        """One line a part, with its time before it starts: a sweep of a big machine is not silent."""
         state = sweep.state
+        if state.step.startswith("soak") and (line := clock.line(state.step)):
+            say(line)
         if state.stage in told or state.over:
             return
         told.add(state.stage)
+        parts = expected_parts(wish.depth, len(state.gpus), asked=wish.asked, soak=wish.soak)
         if state.stage is Stage.CONTROL:
-            seconds = expected_seconds(wish.depth, len(state.gpus))
-            say(f"{len(state.gpus)} GPUs, {len(state.pairs)} pairs, {wish.depth} arms: about {seconds:.0f} s")
+            whole = expected_seconds(wish.depth, len(state.gpus), asked=wish.asked, soak=wish.soak)
+            say(f"{len(state.gpus)} GPUs, {len(state.pairs)} pairs, {wish.depth} arms: about {whole:.0f} s in all")
+        part = parts_of.get(state.stage)
+        if part is not None and wish.depth is not Depth.QUICK and parts.get(part[0]):
+            say(f"{part[1]}: about {parts[part[0]]:.0f} s; Ctrl-C stops and keeps what is known")
 
     sweep = PairSweep(tell)
 
@@ -169,6 +186,25 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
             raise LadderError("no baseline was kept", "nothing was tested")
         say(f"baseline kept in {baseline.save(arguments.baseline[1], machine, document)}")
     return exit_code(found)
+
+
+class Clock:
+    """Lets a line about a long part through every so often."""
+
+    _EVERY = 10.0
+
+    def __init__(self) -> None:
+        self._last = float("-inf")
+
+    def line(self, step: str) -> str:
+        """The step, or nothing when one was told a short while ago."""
+        import time
+
+        now = time.monotonic()
+        if now - self._last < self._EVERY:
+            return ""
+        self._last = now
+        return step
 
 
 def _compared(arguments: Namespace, machine: Machine, results: dict[str, object]) -> Comparison | None:

@@ -36,6 +36,7 @@ _STAGES = {
     "survey": "asking which GPUs there are",
     "control": "controls: own memory, host link, copies through the host",
     "pairs": "pairs",
+    "processes": "between processes, and NCCL",
     "together": "all together",
 }
 
@@ -45,7 +46,7 @@ def _stage(sweep: Sweep | None) -> str:
     if sweep is None:
         return _STAGES["survey"]
     if sweep.stage != "pairs":
-        return _STAGES.get(sweep.stage, "")
+        return sweep.step or _STAGES.get(sweep.stage, "")
     done = sum(bool(pair.arms) and not pair.running for pair in sweep.pairs.values())
     return f"pairs {done} of {len(sweep.pairs)}"
 
