@@ -4,7 +4,7 @@ import pytest
 
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.grid import Kernel
-from ladder_tui.screens.coordinates import read_place
+from ladder_tui.screens.coordinates import is_lane, read_place
 
 VADD = Kernel(0, 1, 0, "vadd", (4, 1, 1), (256, 1, 1), "Active")
 TILE = Kernel(0, 1, 0, "tile", (250, 1000, 1), (32, 8, 1), "Active")
@@ -70,6 +70,18 @@ def test_linear_numbers(text: str, kernel: Kernel, place: Focus) -> None:
 def test_what_is_no_place(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         read_place(text, VADD)
+
+
+@pytest.mark.parametrize("text", ["3,0,0 240", "(3,0,0)(240,0,0)", "b 3 t 40", "#1008", "sm 5 warp 3", "3,0,0"])
+def test_lanes_where_an_address_may_stand_too(text: str) -> None:
+    assert is_lane(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "12", "0x7f00", "(12)", "i", "&row", "shared 0x400", "a[1,2]", "f(1,2)", "b", "b + 3", "$pc, 4"]
+)
+def test_addresses_and_expressions_are_no_lanes(text: str) -> None:
+    assert not is_lane(text)
 
 
 def test_a_linear_number_needs_a_kernel() -> None:

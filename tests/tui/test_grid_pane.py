@@ -44,8 +44,8 @@ async def test_a_click_on_a_lane_goes_there(gpu_dump: Any, make_app: Callable[..
     app = make_app(gpu_dump)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        x, y = place(app, "▸ 7 ········■")
-        x += 4
+        x, y = place(app, "▸ w7 ········■")
+        x += 5
         await pilot.click(offset=(x + 31, y))
         await settle(pilot)
         await pilot.click(offset=(x, y))

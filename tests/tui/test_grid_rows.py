@@ -66,8 +66,8 @@ def test_the_lane_that_erred() -> None:
     assert invocation(VADD) == "vadd<<<(4,1,1),(256,1,1)>>>"
     assert texts(debug) == [
         "blocks 0 1 2 ◆3  dump holds block 3 only",
-        "0–6 · the dump holds none of it",
-        "7 ········■■■■■■■■◆■■■■■■■■■■■■■■■",
+        "· warps 0–6 not held by the dump",
+        "w7 ········■■■■■■■■◆■■■■■■■■■■■■■■■",
         "  ◆ lane 16 = thread (240,0,0)",
         "  ■ lanes 8–31 at :10",
         "  · lanes 0–7 not held",
@@ -77,7 +77,7 @@ def test_the_lane_that_erred() -> None:
 def test_divergence_shows_by_letter_and_colour() -> None:
     debug = dump((warp(7, "#" * 16 + "d" * 8 + "e" * 8, "a" * 16 + "b" * 8 + "a" * 8),), thread=(224, 0, 0))
     rows = texts(debug)
-    assert "7 ◆AAAAAAAAAAAAAAAbbbbbbbb◦◦◦◦◦◦◦◦" in rows
+    assert "w7 ◆AAAAAAAAAAAAAAAbbbbbbbb◦◦◦◦◦◦◦◦" in rows
     assert "a 0xa0 16 lanes  b 0xb0 8 lanes" in rows
     assert "  A lanes 0–15 at :10" in rows
     assert "  b lanes 16–23 at 0xb0 waiting" in rows
@@ -98,7 +98,7 @@ def test_lines_of_lanes_are_told_where_the_engine_told_them() -> None:
     warps = with_places(debug.grid.warps, told, 0, (3, 0, 0), VADD.block_dim)
     rows = texts(debug, warps=warps)
     assert "a :31 18 lanes  b :28 14 lanes" in rows
-    assert "7 ◆BBBBBBBBBBBBBaaaaaaaaaaaaaaaaaa" in rows
+    assert "w7 ◆BBBBBBBBBBBBBaaaaaaaaaaaaaaaaaa" in rows
     assert "  a lanes 14–31 at :31 waiting" in rows
     # Of another block, or where the count is another one than the span's, nothing is said of any lane.
     assert with_places(debug.grid.warps, told, 0, (2, 0, 0), VADD.block_dim) == debug.grid.warps
@@ -111,7 +111,7 @@ def test_a_lane_whose_counter_is_not_told_is_no_class_of_its_own() -> None:
     for lane in debug.grid.warps[0].lanes[14:]:
         object.__setattr__(lane, "pc", "")
     rows = texts(debug)
-    assert "7 ◆" + "A" * 13 + "?" * 18 in rows
+    assert "w7 ◆" + "A" * 13 + "?" * 18 in rows
     assert "a 0xa0 14 lanes  ? elsewhere 18 lanes" in rows
 
 
@@ -126,8 +126,8 @@ def test_the_cursor_takes_a_style_and_keeps_the_glyph() -> None:
     built = grid_rows(debug, width=58, cursor_warp=7, cursor_lane=3)
     row = built.rows[built.warp_rows[7]]
     assert [cell.text for cell in row.cells if cell.style == "lane-focus"] == ["■"]
-    assert row.cells[0].text == "7 "
-    assert built.lane_start == 2
+    assert row.cells[0].text == "w7 "
+    assert built.lane_start == 3
     assert row.target == WarpTarget(7)
     assert row.end[0].text == "lane 3 (227,0,0)"
 
@@ -136,8 +136,13 @@ def test_many_warps_share_one_row_where_they_are_absent() -> None:
     kernel = Kernel(0, 1, 0, "k", (1, 1, 1), (1024, 1, 1), "Active")
     debug = dump((warp(3, "#" * 32), warp(20, "#" * 32)))
     debug.grid = Grid((kernel,), (), debug.grid.warps)
-    labels = [row.split(" ", 1)[0] for row in texts(debug)[1:]]
-    assert labels[:5] == ["0–2", "", "4–19", "20", "21–31"]
+    labels = [row.lstrip("· ").split(" not ")[0].split(" ■")[0] for row in texts(debug)[1:6]]
+    assert labels == ["warps 0–2", "w3", "warps 4–19", "w20", "warps 21–31"]
+
+
+def test_where_lanes_take_all_the_room_a_warp_is_its_number() -> None:
+    assert "w7 ◆" + "■" * 31 in texts(dump((warp(7, "#" * 32),), (224, 0, 0)), width=35)
+    assert "7 ◆" + "■" * 31 in texts(dump((warp(7, "#" * 32),), (224, 0, 0)), width=34)
 
 
 def whole(

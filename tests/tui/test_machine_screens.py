@@ -237,3 +237,19 @@ async def test_a_debugger_without_instructions_has_none(segfault: Any, show: Any
     async with show(segfault) as view:
         await view.press("w", "d", "m", "o", "backspace")
         assert "no machine code" in view.text() or "nothing to go back to" in view.text()
+
+
+async def test_why_memory_is_not_held_is_said_once(segfault: Any, show: Any) -> None:
+    ladder = machine_story(segfault)
+    memory = ladder.active.state.machine.memory
+    base = HOME - HOME % WINDOW
+    memory.windows = {base: (None,) * WINDOW, base + WINDOW: (None,) * WINDOW}
+    memory.before = {}
+    memory.why = {base: "the dump does not hold it", base + WINDOW: "the dump does not hold it"}
+    async with show(ladder, (120, 40)) as view:
+        await view.press("w", "m", "z")
+        lines = [line for line in view.text().splitlines() if "0x0000" in line or "0x7ff" in line]
+        assert len(lines) > 20
+        assert view.text().count("the dump does not hold it") == 1
+        await view.press("pagedown", "pagedown")
+        assert view.text().count("the dump does not hold it") == 1

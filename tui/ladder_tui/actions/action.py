@@ -48,6 +48,7 @@ class Action:
         scope: `workspace` anywhere, `list` in every view, or the id of a pane.
         needs: What has to be so.
         hinted: The status bar may offer it.
+        hinted_in: The scope in which alone the status bar offers it, or an empty string.
         opens: It opens what is typed to, or a question: where it is refused, keys right behind it are no commands.
     """
 
@@ -60,6 +61,7 @@ class Action:
     scope: str = "workspace"
     needs: Need = Need.NOTHING
     hinted: bool = False
+    hinted_in: str = ""
     opens: bool = False
 
     @property

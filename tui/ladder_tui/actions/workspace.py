@@ -85,7 +85,7 @@ WORKSPACE_ACTIONS: tuple[Action, ...] = (
     Action("go.to", ("g",), "goto", "Go to a line, or to a block and thread", _GO, "goto",
            hinted=True, opens=True),
     Action("jump.ways", ("j",), "ways", "Choose the way to the lane: dump, run to it, its line …", _GO, "jump_ways",
-           opens=True),
+           needs=Need.ROW, hinted=True, hinted_in="findings", opens=True),
     Action("jump.live", (), "jump live", "Run the program to the finding's lane, or to the one that is shown", _GO,
            "jump_live"),
     Action("jump.back", ("comma",), "back", "Back to the lane that was jumped to before", _GO, "jump_walk(-1)"),

@@ -295,11 +295,13 @@ class DisassemblyPane(Pane):
 
     def ask_place(self) -> bool:
         """Ask for an address or symbol to show the code of."""
-        self.ladder_app.workspace.prompt.ask("code at", self._ask_go, placeholder="an address or a symbol")
+        self.ladder_app.workspace.prompt.ask(
+            "code at", self._ask_go, placeholder="an address or a symbol, or a lane"
+        )
         return True
 
     def _ask_go(self, text: str) -> None:
-        if text.strip():
+        if text.strip() and not self.ladder_app.workspace.goes_to_lane(text):
             self.go(text.strip())
 
     # Acting ----------------------------------------------------------------------------------------------------

@@ -166,6 +166,8 @@ def _slot_rows(
     if counters.diverge:
         rows.append(Row(tuple(counters_line(counters, width))))
     digits = len(str(max(warp.number for warp in state.warps)))
+    mark = "w" if width >= digits + 2 + LANES else ""
+    digits += len(mark)
     built.lane_start = digits + 1
     focus = debug.focus
     stands = focus is not None and (focus.index("device"), focus.index("sm")) == (state.device, state.sm)
@@ -181,4 +183,4 @@ def _slot_rows(
         end = (Cell(whose, "muted"),) if width >= built.lane_start + LANES + len(whose) else ()
         first = next((each.number for each in warp.lanes if each.state is not LaneState.ABSENT), None)
         target = SlotTarget(state.device or 0, state.sm, warp.number, first)
-        rows.append(Row((Cell(f"{warp.number:>{digits}} ", "number"), *cells), end, target))
+        rows.append(Row((Cell(f"{f'{mark}{warp.number}':>{digits}} ", "number"), *cells), end, target))

@@ -358,12 +358,15 @@ def _warp_rows(
     held = {warp.index: warp for warp in warps}
     count = max(warp_count(kernel), max(held) + 1)
     digits = len(str(count - 1))
+    # Where there is room beside the lanes, each number says that it is a warp's.
+    mark = "w" if width >= digits + 2 + LANES else ""
+    digits += len(mark)
     built.lane_start = digits + 1
     counters = program_counters(warps)
     if counters.diverge:
         rows.append(Row(tuple(counters_line(counters, width))))
     number = 0
-    absent = "the dump holds none of it" if debug.run is Run.DUMP else "not resident"
+    absent = "not held by the dump" if debug.run is Run.DUMP else "not resident"
     while number < count:
         warp = held.get(number)
         if warp is None:
@@ -371,9 +374,8 @@ def _warp_rows(
             while end + 1 < count and end + 1 not in held:
                 end += 1
             built.warp_rows.update(dict.fromkeys(range(number, end + 1), len(rows)))
-            span = f"{number}" if number == end else f"{number}–{end}"
-            rows.append(Row((Cell(f"{span:>{digits}} ", "muted"), Cell(f"· {absent}", "lane-absent")),
-                            target=WarpTarget(number)))  # fmt: skip
+            span = f"warp {number}" if number == end else f"warps {number}–{end}"
+            rows.append(Row((Cell(f"· {span} {absent}", "lane-absent"),), target=WarpTarget(number)))
             number = end + 1
             continue
         built.warp_rows[number] = len(rows)
@@ -381,7 +383,7 @@ def _warp_rows(
         focus_lane = focus.lane if number == focus.warp else None
         cells = lane_cells(warp, counters, focus_lane, cursor_lane if at_cursor else None)
         end_cells = _cursor_words(kernel, number, cursor_lane) if at_cursor and width >= digits + LANES + 22 else ()
-        rows.append(Row((Cell(f"{number:>{digits}} ", "number"), *cells), end_cells, WarpTarget(number)))
+        rows.append(Row((Cell(f"{f'{mark}{number}':>{digits}} ", "number"), *cells), end_cells, WarpTarget(number)))
         number += 1
     shown = held.get(cursor_warp if cursor_warp is not None else -1) or held.get(
         focus.warp if focus.warp is not None else -1

@@ -195,6 +195,15 @@ class MemoryPane(Pane):
 
     # Rows ------------------------------------------------------------------------------------------------------
 
+    def _why_unread(self, index: int) -> str:
+        """Why nothing of a row could be read; empty where something was."""
+        start = self._row_address(index)
+        count = min(self._bytes, TOP - start)
+        unread = is_read(self._memory, start, 1) and all(
+            one is None for one in byte_range(self._memory, start, count)
+        )
+        return self._memory.why.get(start - start % WINDOW, "") if unread else ""
+
     def row(self, index: int) -> Row:
         """Address, elements, their bytes as text; for pointers what they point to."""
         kind, state, little = self._kind, self._memory, self._layout.little
@@ -223,9 +232,11 @@ class MemoryPane(Pane):
             cells.append(Cell(f" {symbol}" if symbol else "", "function"))
         else:
             cells += [Cell(" "), Cell(characters(raw), "muted" if waiting else "syntax.string")]
-        why = state.why.get(start - start % WINDOW, "") if not waiting and all(one is None for one in raw) else ""
+        why = self._why_unread(index) if not waiting else ""
         if why:
-            cells = [cells[0], Cell(why, "muted", start)]
+            # Once for all rows below each other that share it.
+            said = index > self.top and self._why_unread(index - 1) == why
+            cells = [cells[0], Cell("" if said else why, "muted", start)]
         return Row(tuple(cells), target=start, pinned=1)
 
     def title(self) -> Title:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events
 from textual.screen import Screen
 
-from ladder_backends.debugger.contract import StepKind
+from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.rungs import added, rung_at, rung_named
 from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import Run
@@ -271,6 +271,16 @@ class Commands(
         if self.asks_place():
             return
         self._home.prompt.ask("go to", self._go_to, placeholder="line, or lane: 3,0,0 240 · #1008 · sm 5 warp 3")
+
+    def goes_to_lane(self, text: str) -> bool:
+        """Go to the lane that a text names which was typed where a place of another kind was asked for."""
+        from ladder_tui.screens.coordinates import is_lane
+
+        debug = self._home.debug
+        lane = debug is not None and bool(debug.capabilities & Capability.DEVICE_FOCUS) and is_lane(text)
+        if lane:
+            self._go_to(text)
+        return lane
 
     def _go_to(self, text: str) -> None:
         from ladder_tui.panes.grid_rows import focused_kernel

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from ladder_backends.model.focus import Coordinate, Dim3, Focus, parse_dim3
-from ladder_backends.model.grid import delinear, volume
-
-if TYPE_CHECKING:
-    from ladder_backends.model.grid import Kernel
+from ladder_backends.model.grid import Kernel, delinear, volume
 
 _NAMES = {
     **dict.fromkeys(("k", "kernel"), "kernel"),
@@ -23,7 +19,21 @@ _NAMES = {
 _GRID = ("block", "thread")
 _HARDWARE = ("device", "sm", "warp", "lane")
 _TOKEN = re.compile(r"(?P<name>[A-Za-z]+)|#(?P<linear>\d+)|\(?(?P<dim>\d+(?:,\d+)*)\)?")
+_ANY = Kernel(0, 0, 0, "", (2**31 - 1, 1, 1), (1024, 1, 1), "")
+"""Counts any linear number."""
+
 _HOW = "write a line, or block and thread: 3,0,0 240,0,0 · #1008 · sm 5 warp 3 lane 2"
+
+
+def is_lane(text: str) -> bool:
+    """Whether a text names a lane where an address or an expression may stand too: `3,0,0 240`, `sm 5 warp 3`."""
+    words = text.split()
+    if len(words) < 2 and not any(mark in text for mark in ",#"):
+        return False
+    try:
+        return not isinstance(read_place(text, _ANY), int)
+    except ValueError:
+        return False
 
 
 def read_place(text: str, kernel: Kernel | None = None) -> int | Focus:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
+from ladder_backends.debugger.contract import Capability
+
 if TYPE_CHECKING:
     from ladder_backends.session.source_names import SourceNames
     from ladder_tui.panes.pane import Pane
@@ -78,10 +80,12 @@ class MachineCommands(Screen[None]):
         offered = pane.expression_at_cursor() if pane is not None else ""
 
         def give(text: str) -> None:
-            if expression := text.strip() or offered:
+            if not home.goes_to_lane(text) and (expression := text.strip() or offered):
                 self.show_memory(expression)
 
         placeholder = f"an address or expression; ⏎ alone: {offered}" if offered else "an address or expression"
+        if home.debug is not None and home.debug.capabilities & Capability.DEVICE_FOCUS:
+            placeholder += "; or a lane: 3,0,0 240"
         home.prompt.ask("memory at", give, placeholder=placeholder)
 
     def action_open_source(self) -> None:

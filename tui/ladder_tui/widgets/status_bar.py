@@ -283,7 +283,7 @@ class StatusBar(LineView, can_focus=False):
                 if action.hinted
                 and action is not _HELP
                 and not (action is _INTERRUPT and kept)
-                and action.scope in (self.scope, "workspace")
+                and (action.hinted_in or action.scope) in (self.scope, "workspace")
                 and (action.key_in_text if typing else action.scope != "console")
                 and not (empty and action.needs & Need.ROW)
                 and not why_not(action, state, debug)
@@ -293,6 +293,10 @@ class StatusBar(LineView, can_focus=False):
                 offered.sort(key=lambda one: (one is not _INTERRUPT, one.scope != self.scope))
             else:
                 offered.sort(key=lambda one: (one.scope != self.scope or stepping, one.group != "Run control"))
+                # Beside what Enter does.
+                beside = [one for one in offered if one.hinted_in]
+                rest = [one for one in offered if not one.hinted_in]
+                offered = [*rest[:1], *beside, *rest[1:]]
             self._offered = key, tuple(offered)
         return self._offered[1]
 
