@@ -19,6 +19,9 @@ _HOST = (
 )  # fmt: skip
 """Facts of the host that the short form shows."""
 
+_NODES = ("numa.sysfs", "numa", "memory.nodes")
+"""Facts that tell the NUMA node of a GPU; the first that is known counts."""
+
 
 # JSON ----------------------------------------------------------------------------------------------------------
 
@@ -44,6 +47,9 @@ def machine_json(machine: Machine, comparison: Comparison | None = None) -> dict
             for gpu in machine.gpus
         ],
         "pairs": [pair_json(pair) for pair in machine.pairs],
+        "nics": [
+            {"index": nic.index, "name": nic.name, "bdf": nic.bdf, "ports": list(nic.above)} for nic in machine.nics
+        ],
         "concerns": [
             {"of": title, "name": fact.name, "kind": str(fact.concern), "says": fact.says, "value": fact.value}
             for title, fact in machine.concerns()
@@ -156,7 +162,7 @@ def concern_lines(machine: Machine) -> Iterator[str]:
 
 def matrix_lines(machine: Machine) -> Iterator[str]:
     """Distances, as `nvidia-smi topo -m` lays them out."""
-    labels = [gpu.label for gpu in machine.gpus]
+    labels = [one.label for one in (*machine.gpus, *machine.nics)]
     width = max(5, *(len(pair.distance) + 1 for pair in machine.pairs), *(len(label) + 1 for label in labels))
     yield " " * width + "".join(f"{label:<{width}}" for label in labels) + "NUMA  CPUs"
     for gpu in machine.gpus:
@@ -164,14 +170,17 @@ def matrix_lines(machine: Machine) -> Iterator[str]:
             "·" if gpu.index == other.index else _distance(machine, gpu.index, other.index)
             for other in machine.gpus
         ]
-        numa = gpu.facts.value("numa.sysfs")
-        numa = gpu.facts.value("numa") if numa is None else numa
+        cells += [str(nic.facts.value(f"to.{gpu.label}") or "?") for nic in machine.nics]
+        numa = next((one for one in map(gpu.facts.value, _NODES) if one is not None), None)
         cpus = gpu.facts.value("cpus.sysfs") or gpu.facts.value("cpus")
         yield (
             f"{gpu.label:<{width}}"
             + "".join(f"{cell:<{width}}" for cell in cells)
             + f"{'?' if numa is None else numa!s:<6}{cpus or '?'}"
         )
+
+    if machine.nics:
+        yield "  ".join(f"{nic.label} {nic.name} {nic.bdf}" for nic in machine.nics)
 
 
 def _distance(machine: Machine, one: int, other: int) -> str:

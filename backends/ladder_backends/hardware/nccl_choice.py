@@ -55,7 +55,7 @@ def level(host: Facts, gpus: int, environment: Mapping[str, str]) -> tuple[str |
             None,
             "with an AMD processor it goes as far as SYS, with another as far as PXB, and which it is is unknown",
         )
-    return "PXB", "the default: no farther than PXB"
+    return "PXB", "NCCL's default"
 
 
 def nccl_choice(distance: str, claims: Facts, host: Facts, gpus: int, environment: Mapping[str, str]) -> Choice:
@@ -71,7 +71,7 @@ def nccl_choice(distance: str, claims: Facts, host: Facts, gpus: int, environmen
         return Choice(None, why)
     reach = reach or "PXB"
     if kind not in LEVELS or LEVELS.index(kind) > LEVELS.index(reach):
-        return Choice(other, f"{distance} is farther than {reach}: {why}")
+        return Choice(other, f"{distance} is farther than {reach} ({why})")
     words = [claims.value(f"claim.{name}") for name in ("read", "write")]
     if environment.get("NCCL_IGNORE_DISABLED_P2P", "0").strip() == "2":
         words = ["OK"]
@@ -83,7 +83,7 @@ def nccl_choice(distance: str, claims: Facts, host: Facts, gpus: int, environmen
         return Choice(other, f"NVML's status is not OK ({', '.join(sorted(set(map(str, words)) - {'OK'}))})")
     over = "NVLink" if kind in ("NVL", "NVB", "C2C") else "PCIe"
     return Choice(
-        f"P2P over {over}", f"{distance} is within {reach}: {why}" if over == "PCIe" else f"{distance}, status OK"
+        f"P2P over {over}", f"{distance} is within {reach} ({why})" if over == "PCIe" else f"{distance}, status OK"
     )
 
 

@@ -21,6 +21,7 @@ from ladder_backends.hardware import (
 from ladder_backends.hardware.cuda_order import order_facts
 from ladder_backends.hardware.gpus import gpu_facts, nvml_address
 from ladder_backends.hardware.nccl_choice import engine_facts
+from ladder_backends.hardware.nics import read_nics
 from ladder_backends.hardware.pairs import read_pair, route
 from ladder_backends.hardware.ports import (
     DRIVER_NOT_LOADED,
@@ -78,7 +79,8 @@ def read_machine(
         environment = {name: one.value for name, one in found.items()}
         facts = Facts(_host(reader, supplied, log, found))
         gpus, roots = _gpus(reader, environment)
-        ports = _ports(reader, gpus, supplied)
+        nics = read_nics(reader, gpus)
+        ports = _ports(reader, [one.above for one in (*gpus, *nics)], supplied)
         pairs = tuple(
             read_pair(reader, one, other, roots, ports, facts, len(gpus), environment)
             for number, one in enumerate(gpus)
@@ -102,6 +104,7 @@ def read_machine(
         time.time(),
         time.monotonic() - began,
         _commands(facts, ports),
+        nics,
     )
 
 
@@ -161,12 +164,12 @@ def _gpus(reader: Reader, environment: Mapping[str, str]) -> tuple[tuple[Gpu, ..
     return tuple(gpus), roots
 
 
-def _ports(reader: Reader, gpus: tuple[Gpu, ...], supplied: pci.Supplied) -> dict[str, Port]:
+def _ports(reader: Reader, chains: list[tuple[str, ...]], supplied: pci.Supplied) -> dict[str, Port]:
     ports: dict[str, Port] = {}
-    for gpu in gpus:
-        for number, bdf in enumerate(gpu.above):
+    for above in chains:
+        for number, bdf in enumerate(above):
             if bdf not in ports:
-                ports[bdf] = pci.read_port(reader, bdf, len(gpu.above) - number - 1, supplied)
+                ports[bdf] = pci.read_port(reader, bdf, len(above) - number - 1, supplied)
     return dict(sorted(ports.items()))
 
 

@@ -1,7 +1,7 @@
 """Write down what a machine answers, as a file that stands for it elsewhere: the form of simulated machines.
 
 Only what was asked is in it. Of the kernel's log the lines that facts are made of, of the environment the variables
-of CUDA and NCCL, of processes the fabric manager alone.
+of CUDA and NCCL, of processes and ports those of the fabric manager and of IMEX, of processors the first.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
+from ladder_backends.hardware.fabric import FABRIC_PORT
 from ladder_backends.hardware.kernel_log import telling_lines
 from ladder_backends.hardware.ports import Field, Files, Nvml, NvmlRefused
 from ladder_backends.hardware.settings import is_setting
 from ladder_backends.model.topology import Machine
 
 _DENIED = (1, 13)
-_FABRIC = "nv-fabricmanager"
+_DAEMONS = ("nv-fabricmanager", "nv-fabricmanage", "nvidia-imex")
+_PROCESSORS = "/proc/cpuinfo"
+_SOCKETS = ("/proc/net/tcp", "/proc/net/tcp6")
 
 
 class RecordingFiles:
@@ -41,7 +44,12 @@ class RecordingFiles:
         except OSError as error:
             self._refused(path, error)
             raise
-        if not path.startswith("/proc/") or not path.endswith("/comm") or text.strip().startswith(_FABRIC[:15]):
+        if path == _PROCESSORS:
+            # One processor tells what facts are made of; the others repeat it.
+            self._put(path, text.partition("\n\n")[0] + "\n")
+        elif path in _SOCKETS:
+            self._put(path, _listening(text))
+        elif not path.startswith("/proc/") or not path.endswith("/comm") or text.strip() in _DAEMONS:
             self._put(path, text)
         return text
 
@@ -58,7 +66,11 @@ class RecordingFiles:
     def names(self, path: str) -> tuple[str, ...]:
         """As the machine answers."""
         found = self._inner.names(path)
-        if path != "/proc":
+        if path == "/proc":
+            if any(name.isdecimal() for name in found):
+                # That processes are seen at all.
+                self._there("/proc/1/.")
+        else:
             for folder in (path, self._place(path)):
                 for name in found or (".",):
                     self._there(posixpath.join(folder, name))
@@ -119,6 +131,9 @@ class RecordingFiles:
         self.texts[path] = self.texts[self._place(path)] = text
 
     def _place(self, path: str) -> str:
+        if path.startswith("/proc/"):
+            # `/proc/self` is another process each time.
+            return path
         try:
             return self._inner.real(path)
         except OSError:
@@ -177,6 +192,13 @@ class RecordingNvml:
             place = (number,) if isinstance(number, int) else number
             self.answers["field", (gpu, *place)] = value
         return found
+
+
+def _listening(text: str) -> str:
+    """The head, and the line of the fabric manager's port; nobody is told with whom this machine talks."""
+    head, *lines = text.splitlines() or [""]
+    port = f":{FABRIC_PORT:04X} "
+    return "\n".join([head, *(line for line in lines if port in line[:32] and " 0A " in line)]) + "\n"
 
 
 def machine_text(machine: Machine, files: RecordingFiles, nvml: RecordingNvml) -> str:

@@ -85,6 +85,30 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
+class Nic:
+    """An RDMA device.
+
+    Attributes:
+        index: By name, as nvidia-smi counts them.
+        name: `mlx5_0`.
+        facts: Its distance from each GPU, NUMA node, link, IOMMU group, AER counters.
+        above, root: As those of a GPU.
+    """
+
+    index: int
+    name: str
+    bdf: str
+    facts: Facts
+    above: tuple[str, ...] = ()
+    root: str = ""
+
+    @property
+    def label(self) -> str:
+        """`NIC0`."""
+        return f"NIC{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two GPUs and the way between them; `a < b`.
 
@@ -128,6 +152,7 @@ class Machine:
     read_at: float = 0.0
     took: float = 0.0
     commands: tuple[str, ...] = ()
+    nics: tuple[Nic, ...] = ()
 
     def pair(self, one: int, other: int) -> Pair | None:
         """The pair of two GPUs, in any order."""
@@ -151,6 +176,8 @@ class Machine:
                 )
         for bdf, port in self.ports.items():
             yield f"port.{bdf}", f"{port.kind or 'port'} {bdf}", port.facts
+        for nic in self.nics:
+            yield f"nic.{nic.bdf}", f"{nic.label} {nic.name}", nic.facts
         for pair in self.pairs:
             one, other = self.gpus[pair.a], self.gpus[pair.b]
             yield f"pair.{one.bdf}-{other.bdf}", f"{one.label} – {other.label}", pair.facts

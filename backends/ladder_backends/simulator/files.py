@@ -65,8 +65,14 @@ class SimulatedFiles:
         self._empty: set[str] = set()
         if not machine.raw.get("recorded"):
             self._make_host(machine)
-            for device in tree(machine).values():
+            devices = tree(machine)
+            for device in devices.values():
                 self._make_device(device, machine)
+            for table in machine.raw.get("nic", ()):
+                # Its own folder lies below the device, and the class has a link to it.
+                path = devices[str(table["bus"]).lower()].path
+                self._put(f"{path}/class", "0x020700\n")
+                self._links[f"/sys/class/infiniband/{table['name']}/device"] = path
         for path, text in machine.raw.get("files", {}).items():
             if str(path).endswith("/."):
                 self._empty.add(posixpath.dirname(str(path)))
@@ -233,6 +239,8 @@ class SimulatedFiles:
             "aer_dev_nonfatal": _AER.format(name="Rx", kind="NONFATAL", count=device.table.get("aer_nonfatal", 0)),
             "aer_dev_fatal": _AER.format(name="Rx", kind="FATAL", count=device.table.get("aer_fatal", 0)),
         }
+        if "cpus" in device.table:
+            files["local_cpulist"] = str(device.table["cpus"])
         if gpu:
             size = _bar1(machine, device.gpu or 0)
             start = 0x20000000000 + (device.gpu or 0) * (1 << 40)

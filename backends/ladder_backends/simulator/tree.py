@@ -81,6 +81,9 @@ def tree(machine: SimulatedMachine) -> dict[str, Device]:
             if own not in devices:
                 devices[own] = _device(own, (), {}, table, ports, None)
         devices[bus] = _device(bus, above, table, table, ports, number)
+    for table in machine.raw.get("nic", ()):
+        bus = str(table["bus"]).lower()
+        devices[bus] = _device(bus, _above(bus, table, ports), table, table, ports, None)
     return devices
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ladder_backends.model.fact import Concern
 from ladder_backends.model.machine_words import choice_groups, concern_groups, number_in_cuda
+from ladder_backends.model.topology import Nic
 from ladder_tui.widgets.row import EMPTY, Cell, Row, cut
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class _Node:
 
     name: str
     children: dict[str, _Node] = field(default_factory=dict)
-    gpus: list[Gpu] = field(default_factory=list)
+    gpus: list[Gpu | Nic] = field(default_factory=list)
 
 
 def tree_rows(state: HardwareState, width: int) -> list[Row]:
@@ -142,7 +143,7 @@ def _host(machine: Machine, width: int) -> Row:
 
 def _nodes(machine: Machine) -> dict[str, _Node]:
     roots: dict[str, _Node] = {}
-    for gpu in machine.gpus:
+    for gpu in (*machine.gpus, *machine.nics):
         node = roots.setdefault(gpu.root, _Node(gpu.root))
         for bdf in reversed(gpu.above):
             node = node.children.setdefault(bdf, _Node(bdf))
@@ -165,7 +166,7 @@ def _root_rows(root: _Node, machine: Machine, counters: dict[int, Counters], wid
 
 
 def _below(node: _Node, machine: Machine, counters: dict[int, Counters], width: int, indent: str) -> Iterator[Row]:
-    inside: Sequence[_Node | Gpu] = [*node.children.values(), *node.gpus]
+    inside: Sequence[_Node | Gpu | Nic] = [*node.children.values(), *node.gpus]
     for number, one in enumerate(inside):
         last = number == len(inside) - 1
         lead = Cell(f"{indent}{'└─' if last else '├─'} ", "rule")
@@ -173,8 +174,19 @@ def _below(node: _Node, machine: Machine, counters: dict[int, Counters], width: 
             port = machine.ports[one.name]
             yield Row((lead, *_port_cells(port)), target=GroupTarget(f"port.{port.bdf}"))
             yield from _below(one, machine, counters, width, indent + ("   " if last else "│  "))
+        elif isinstance(one, Nic):
+            yield _nic_row(lead, one)
         else:
             yield _gpu_row(lead, one, counters.get(one.index), width)
+
+
+def _nic_row(lead: Cell, nic: Nic) -> Row:
+    facts = nic.facts
+    cells = [lead, Cell(nic.label, "strong"), Cell(f" {nic.name}"), Cell(f"  {nic.bdf}", "muted")]
+    speed, lanes = facts["link.speed"], facts["link.width"]
+    if speed.known and lanes.known:
+        cells.append(Cell(f"  {speed.text.split(' ')[0]} {lanes.text}", "value"))
+    return Row(tuple(cells), target=GroupTarget(f"nic.{nic.bdf}"))
 
 
 def _port_cells(port: Port) -> Iterator[Cell]:
