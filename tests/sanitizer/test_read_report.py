@@ -7,12 +7,15 @@ import gzip
 import lzma
 import os
 import random
+import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ladder_backends.errors import ReportInvalid
+from ladder_backends.model.finding import FindingKind
 from ladder_backends.sanitizer import exit_code, expand, read_report, sniff
 
 REPORTS = Path(__file__).parent / "reports"
@@ -73,6 +76,63 @@ def test_text_and_xml_together(tmp_path: Path) -> None:
     report = read_report([LOG, XML])
     assert len(report.findings) == 49
     assert report.complete
+
+
+@pytest.fixture
+def same_run(tmp_path: Path) -> Path:
+    """The XML that the run of the text would have written: with the addresses of that."""
+    text, xml = LOG.read_text(), XML.read_text()
+    here = re.search(r"0x([0-9a-f]{6})[0-9a-f]{6} is out of bounds", text)
+    there = re.search(r"<address>0x([0-9a-f]{6})", xml)
+    assert here is not None
+    assert there is not None
+    path = tmp_path / "same.xml"
+    path.write_text(xml.replace(f"0x{there[1]}", f"0x{here[1]}"))
+    return path
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_text_and_xml_of_one_run_count_once(same_run: Path, turn: int) -> None:
+    report = read_report([LOG, same_run][::turn])
+    alone = read_report(LOG)
+    assert [one for one in report.findings if one.origin == str(LOG)] == [
+        replace(one, origin=str(LOG)) for one in alone.findings
+    ]
+    kinds = {group.kind: len(group.members) for group in report.groups.values()}
+    assert kinds[FindingKind.OOB] == 24
+    # What only the XML has stays.
+    assert len(report.findings) - 24 == sum(one.origin == str(same_run) for one in report.findings)
+    assert [note for note in report.notes if "same.xml" in note] == [
+        "same.xml repeats 24 records of the text: counted once"
+    ]
+
+
+def test_what_follows_in_the_xml_follows_from_the_record_of_the_text(same_run: Path, tmp_path: Path) -> None:
+    record = (
+        "<record><kind>Api</kind><what><text>Program hit unspecified launch failure (error 719) on CUDA API call "
+        "to cudaDeviceSynchronize</text><api>cudaDeviceSynchronize</api><error>cudaErrorLaunchFailure</error>"
+        "<message>unspecified launch failure</message><result>719</result></what></record>"
+    )
+    text = same_run.read_text()
+    same_run.write_text(text.replace("</ComputeSanitizerOutput>", record + "</ComputeSanitizerOutput>"))
+    report = read_report([LOG, same_run])
+    assert report.findings[-1].kind is FindingKind.API_ERROR
+    cause = report.findings[-1].consequence_of
+    assert cause is not None
+    assert report.findings[cause].kind is FindingKind.OOB
+    assert report.findings[-1].group == report.findings[cause].group
+
+
+def test_a_bug_of_another_run_is_the_same_bug_in_other_words() -> None:
+    report = read_report([LOG, XML])
+    assert [len(group.members) for group in report.groups.values() if group.kind is FindingKind.OOB] == [48]
+
+
+def test_two_texts_of_two_runs_count_twice(tmp_path: Path) -> None:
+    other = tmp_path / "other.log"
+    other.write_bytes(LOG.read_bytes())
+    report = read_report([LOG, other])
+    assert len(report.findings) == 48
 
 
 def test_literal_percent_and_brackets(tmp_path: Path) -> None:

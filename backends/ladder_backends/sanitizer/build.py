@@ -19,6 +19,7 @@ from ladder_backends.sanitizer.draft import HostStack, RecordDraft
 from ladder_backends.sanitizer.lanes import lane_of
 from ladder_backends.sanitizer.locations import NOWHERE
 from ladder_backends.sanitizer.memory_heads import kind_of_access
+from ladder_backends.sanitizer.same_bugs import SameBugs
 from ladder_backends.sanitizer.settled import EVERY, set_aside
 from ladder_backends.sanitizer.user_frame import api_of, user_frame
 
@@ -80,6 +81,17 @@ class ReportBuilder:
         self._cause: int | None = None
         self._last_api: tuple[int, int | None] | None = None
         self._last_host: tuple[CodeLocation, ...] = ()
+        self._same = SameBugs(self.report)
+
+    def begin_file(self, origin: str, *, repeats: bool = False) -> None:
+        """Begin another file: its bugs are those of the files before where it only writes them otherwise.
+
+        Args:
+            origin: The file's name.
+            repeats: It may hold the very records of those files once more, as an XML of the same run does.
+        """
+        self.begin_origin(origin)
+        self._same.begin(repeats=repeats)
 
     def begin_origin(self, origin: str) -> None:
         """Begin another file or rank: nothing in it follows from what came before."""
@@ -94,10 +106,21 @@ class ReportBuilder:
         names = [name for name in self.report.tool.split(", ") if name]
         self.report.tool = ", ".join(dict.fromkeys((*names, tool)))
 
+    @property
+    def repeated(self) -> int:
+        """Records of this file that were there already."""
+        return self._same.repeated
+
     def add(self, draft: RecordDraft) -> Finding:
         """Append the finding of a record to the report."""
         report = self.report
-        finding = self._finding(draft, len(report.findings))
+        finding, user = self._finding(draft, len(report.findings))
+        twin = self._same.twin_of(finding)
+        if twin is not None:
+            self._follows(finding.index, twin)
+            return report.findings[twin]
+        finding = self._same.grouped(finding)
+        self._file(finding, user)
         report.findings.append(finding)
         if finding.index % EVERY == EVERY - 1:
             set_aside()
@@ -106,11 +129,21 @@ class ReportBuilder:
     def amend(self, index: int, draft: RecordDraft) -> Finding:
         """Replace a finding whose record turned out to go on; it stays in its group."""
         old = self.report.findings[index]
-        new = self._finding(draft, index, old)
+        new, _ = self._finding(draft, index, old)
         self.report.findings[index] = new
         return new
 
-    def _finding(self, draft: RecordDraft, index: int, old: Finding | None = None) -> Finding:
+    def _follows(self, index: int, twin: int) -> None:
+        """What follows from a record that is there already follows from that."""
+        if self._cause == index:
+            self._cause = twin
+        if self._last_api is not None and self._last_api[0] == index:
+            self._last_api = (twin, self._last_api[1])
+
+    def _finding(
+        self, draft: RecordDraft, index: int, old: Finding | None = None
+    ) -> tuple[Finding, CodeLocation | None]:
+        """The finding of a record, and the user's frame on the host where that names its bug."""
         head, report = draft.head, self.report
         kind = kind_of_access(head, draft.reason) if head.default_kind else head.kind
         severity = head.severity
@@ -167,9 +200,7 @@ class ReportBuilder:
             origin=draft.origin or self.origin,
             raw="\n".join(draft.lines),
         )
-        if old is None:
-            self._file(finding, user)
-        return finding
+        return finding, user
 
     def _shared(self, frames: list[CodeLocation]) -> tuple[CodeLocation, ...]:
         """The frames as a tuple, the same one for record after record of one bug."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import contextlib
 import glob
 import gzip
 import lzma
@@ -212,14 +213,27 @@ def read_report(paths: str | Path | Iterable[str | Path], prefix: str | None = N
     return _merge(files, prefix)
 
 
+def _is_xml(path: Path) -> bool:
+    """Whether a file begins like an XML report; a pipe, which can be read but once, is taken for text."""
+    if not path.is_file():
+        return False
+    with contextlib.suppress(ReportInvalid), closing(_chunks(path)) as chunks:
+        return looks_like_xml(next(chunks, b"")[:_HEAD])
+    return False
+
+
 def _merge(files: list[Path], prefix: str | None) -> Report:
-    """Several reports as one: it ran if any ran, and is complete only if all are and each file is a report."""
+    """Several reports as one: it ran if any ran, and is complete only if all are and each file is a report.
+
+    Text comes first, because it tells more; of an XML beside it only what the text has not is taken.
+    """
+    xml = {path for path in files if _is_xml(path)}
     builder = ReportBuilder()
     report = builder.report
     ran, complete, reasons = False, True, []
     refused: list[ReportInvalid] = []
-    for path in files:
-        builder.begin_origin(_name(path))
+    for path in sorted(files, key=xml.__contains__):
+        builder.begin_file(_name(path), repeats=path in xml and len(xml) < len(files))
         try:
             _read_into(builder, path, prefix)
         except ReportInvalid as broken:
@@ -232,6 +246,9 @@ def _merge(files: list[Path], prefix: str | None) -> Report:
         ran, complete = ran or report.ran, complete and report.complete
         if report.reason:
             reasons.append(f"{clean_line(path.name)}: {report.reason}")
+        if builder.repeated:
+            count = f"{builder.repeated:,} record{'' if builder.repeated == 1 else 's'}"
+            report.notes.append(f"{clean_line(path.name)} repeats {count} of the text: counted once")
         report.summary["reports"] = report.summary.get("reports", 0) + 1
     if len(refused) == len(files):
         raise refused[0]
