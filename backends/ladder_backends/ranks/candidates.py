@@ -1,8 +1,8 @@
 """Which of the processes that carry a rank's environment is the rank: wrappers and workers inherit it.
 
-Nearest to the launcher that maps a library of MPI, torch, NCCL or CUDA: that is the program below a shell, and above
-its DataLoader workers. Where none does, as in a program that is only starting or linked statically, the one below
-what is known to be a wrapper.
+Nearest to the launcher that maps a library of MPI, torch, NCCL or CUDA: that is the program below a shell, and
+above its DataLoader workers. Where none does, as in a program that is only starting or linked statically, the one
+below what is known to be a wrapper.
 """
 
 from __future__ import annotations
@@ -14,61 +14,10 @@ from dataclasses import dataclass
 from ladder_backends.model.ranks import Beside
 from ladder_backends.ranks.process_table import Process, ProcessTable
 
-_WRAPPERS = frozenset(
-    [
-        "ash",
-        "bash",
-        "busybox",
-        "csh",
-        "dash",
-        "fish",
-        "ksh",
-        "mksh",
-        "sh",
-        "tcsh",
-        "zsh",
-        "env",
-        "time",
-        "timeout",
-        "nice",
-        "ionice",
-        "nohup",
-        "stdbuf",
-        "setsid",
-        "script",
-        "numactl",
-        "taskset",
-        "hwloc-bind",
-        "chrt",
-        "prlimit",
-        "xterm",
-        "tmux",
-        "screen",
-        "sudo",
-        "su",
-        "gdb",
-        "cuda-gdb",
-        "lldb",
-        "rr",
-        "strace",
-        "ltrace",
-        "perf",
-        "nsys",
-        "ncu",
-        "compute-sanitizer",
-        "apptainer",
-        "singularity",
-        "docker",
-        "podman",
-        "srun",
-        "mpirun",
-        "mpiexec",
-        "prun",
-        "catchsegv",
-        "tini",
-        "dumb-init",
-    ]
-)
+_WRAPPER_NAMES = """ash bash busybox csh dash fish ksh mksh sh tcsh zsh env time timeout nice ionice nohup stdbuf
+setsid script numactl taskset hwloc-bind chrt prlimit xterm tmux screen sudo su gdb cuda-gdb lldb rr strace ltrace
+perf nsys ncu compute-sanitizer apptainer singularity docker podman srun mpirun mpiexec prun catchsegv tini dumb-init"""
+_WRAPPERS = frozenset(_WRAPPER_NAMES.split())
 """Programs that start another one and are no rank, by the names of their files."""
 
 _WORKER_NAME = "pt_data_worker"
@@ -103,8 +52,10 @@ def choose(carriers: Sequence[Process], table: ProcessTable, roots: frozenset[in
     """Choose among the carriers of one rank of one job.
 
     Args:
-        roots: Processes below which the job's ranks live, its launcher's; what is not below any of them has lost its
-            parent. Empty where there is no such process.
+        carriers: Processes that claim this rank.
+        table: The look they are of.
+        roots: Processes below which the job's ranks live, its launcher's; what is not below any of them has lost
+            its parent. Empty where there is no such process.
     """
     living = [process for process in carriers if process.state not in "ZX"] or list(carriers)
     whys = {process.pid: _helper(process, table) for process in living}

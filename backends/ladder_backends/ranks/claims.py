@@ -1,7 +1,7 @@
 """What a process's environment says of the rank it is: who started it, which job, which number.
 
-Sources of the names: torch/distributed/elastic/agent (torchrun), Open MPI's FAQ "environment variables", the PMIx and
-PMI standards, srun(1) "OUTPUT ENVIRONMENT VARIABLES", MPICH's hydra.
+Sources of the names: torch/distributed/elastic/agent (torchrun), Open MPI's FAQ "environment variables", the PMIx
+and PMI standards, srun(1) "OUTPUT ENVIRONMENT VARIABLES", MPICH's hydra.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Claim:
         key: The job; it ends in a colon where only the launcher's process tells jobs apart, as of MPICH.
         variable: The variable that names the rank.
         restart: How often torchrun has started the ranks again.
-        outer: Job and rank of what else the environment claims, of lesser precedence: under srun or mpirun a torchrun
-            and its workers carry those of their surroundings.
+        outer: Job and rank of what else the environment claims, of lesser precedence: under srun or mpirun a
+            torchrun and its workers carry those of their surroundings.
     """
 
     key: str
@@ -68,7 +68,7 @@ def variables_in(environ: bytes) -> dict[str, str]:
 def claim_in(variables: Mapping[str, str]) -> Claim | None:
     """The claim that counts, with those of lesser precedence behind it; None where there is none."""
     found = [claim for read in (_torch, _openmpi, _pmix, _pmi, _slurm) if (claim := read(variables)) is not None]
-    # One launcher speaks several of these languages: Open MPI sets PMIx's words, srun those of PMIx, PMI and its own.
+    # One launcher speaks several of these languages: Open MPI sets PMIx's words, srun those of PMIx and PMI.
     distinct = list({claim.key: claim for claim in reversed(found)}.values())[::-1]
     if not distinct:
         return None

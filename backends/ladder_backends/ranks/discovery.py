@@ -291,11 +291,8 @@ class Discovery:
         return "no live process on this host says that it is this rank"
 
     def _title(self, launcher: int | None, ranks: list[Rank]) -> str:
-        if launcher is not None:
-            command = self.table.command(launcher)
-        else:
-            command = ranks[0].command if ranks else ()
-        return " ".join(command)[:200]
+        started = self.table.command(launcher) if launcher is not None else ()
+        return " ".join(started or (ranks[0].command if ranks else ()))[:200]
 
 
 def find_jobs(proc: ProcFiles | None = None) -> tuple[Job, ...]:

@@ -81,7 +81,7 @@ def read_mesh(text: str, size: int | None = None) -> Mesh:
 
 
 def mesh_of(command: Sequence[str], size: int) -> Mesh | None:
-    """The axes that the options of a rank's program tell; None where there are none, or they do not fit the size."""
+    """The axes that the options of a rank's program tell; None where there are none, or they do not fit."""
     for source, axes, mark in _OPTIONS:
         if _option(command, mark) is None:
             continue

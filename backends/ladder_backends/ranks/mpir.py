@@ -1,8 +1,8 @@
 """The process table that a launcher keeps for debuggers, read from its memory while it runs.
 
 The MPIR Process Acquisition Interface (MPI Forum, version 1.0) names the variables: `MPIR_proctable`, an array of
-`{char *host_name; char *executable_name; int pid;}` in the order of ranks, and `MPIR_proctable_size`. Open MPI up to
-4.1, srun and others export them; the launcher is not stopped, and need not have debug information.
+`{char *host_name; char *executable_name; int pid;}` in the order of ranks, and `MPIR_proctable_size`. Open MPI up
+to 4.1, srun and others export them; the launcher is not stopped, and need not have debug information.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ async def _run(program: str, rank: Rank, proc: ProcFiles) -> tuple[str, str, flo
         out, said = await asyncio.wait_for(asyncio.shield(talking), _DEADLINE)
     except (TimeoutError, asyncio.CancelledError) as late:
         if proc.status(rank.pid).get("State", "")[:1] == "D":
-            # Ended now, it would leave the rank a signal to stop by. It ends by itself when the rank's wait is over.
+            # Ended now, it would leave the rank a signal to stop by. It ends by itself when that wait is over.
             why = f"it waits in the kernel (state D); process {process.pid} (eu-stack) waits for it"
         else:
             with contextlib.suppress(ProcessLookupError):

@@ -57,7 +57,9 @@ def look_json(
         "verdict": verdict_json(verdicts[0], verdicts[1:]) if verdicts else None,
         "samples": len(samples),
         "activity": [_activity_json(activity[rank.rank]) for rank in now.job.ranks if rank.rank in activity],
-        "collectives": [_collectives_json(now, rank.rank) for rank in now.job.ranks if rank.rank in now.collectives],
+        "collectives": [
+            _collectives_json(now, rank.rank) for rank in now.job.ranks if rank.rank in now.collectives
+        ],
         "ras": [
             {
                 "rank": each.rank,

@@ -50,13 +50,19 @@ COMMANDS: dict[str, Command] = {
         ),
         Command("hardware", "[--simulate NAME]", "show GPUs, links and what is wrong", "ladder_tui.cli.hardware"),
         Command("p2p", "[--simulate NAME]", "test every pair of GPUs, and say what helps", "ladder_tui.cli.p2p"),
+        Command(
+            "ranks",
+            "[--pid P | --job J]",
+            "look at all ranks of a job: who hangs, and where",
+            "ladder_tui.cli.ranks",
+            program=True,
+        ),
         Command("config", "path|show", "where settings are read, and what they are", "ladder_tui.cli.config"),
     )
 }
 """Commands by name, in the order of help."""
 
 LATER: dict[str, str] = {
-    "ranks": "look at all ranks of a job",
     "compare": "find where two runs part",
     "doctor": "climb the ladder and report what fails first",
 }

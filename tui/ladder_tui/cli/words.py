@@ -8,10 +8,11 @@ from typing import NamedTuple
 _SANITIZE = """--tool --preset --with --without --kernel --launch-skip --launch-count --padding --print-limit
 --racecheck-report --timeout --launch-timeout --target-processes --processes --error-exitcode --suppressions
 --option --save"""
+_RANKS = "--pid --job --pids --mesh --stacks --samples --between --every"
 
-VALUED = frozenset(
-    {"--theme", "--rung", "--record", "-o", "--cwd", "--env", "--stdin", "--follow-fork", *_SANITIZE.split()}
-)
+_RUN = "--theme --rung --record -o --cwd --env --stdin --follow-fork"
+
+VALUED = frozenset(f"{_RUN} {_SANITIZE} {_RANKS}".split())
 """Options of ours that take the next word as their value."""
 
 

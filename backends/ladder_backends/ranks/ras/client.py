@@ -1,7 +1,7 @@
 """Speaks with the RAS thread of NCCL (2.24 and later): one line a command, one connection a question.
 
-Protocol: NCCL's documentation, "RAS", and src/ras/client.cc: `TIMEOUT n` and `SET FORMAT json` (2.28.7 and later) are
-answered `OK`, `VERBOSE STATUS` by the report, after which the server closes. What it does not know it answers with
+Protocol: NCCL's documentation, "RAS", and src/ras/client.cc: `TIMEOUT n` and `SET FORMAT json` (2.28.7 and later)
+are answered `OK`, `VERBOSE STATUS` by the report, after which the server closes. What it does not know it answers with
 `ERROR`. Any rank's thread answers; it collects from all others, for which it waits as long as it was told.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
+from ladder_backends.ranks.refusal import refusal
 from ladder_backends.text import clean_line
 
 DEFAULT_ADDRESS = "localhost:28028"
@@ -65,8 +66,7 @@ async def ask(host: str, port: int, *, collect: int = 3) -> RasReport:
     except TimeoutError:
         raise RasSilent(f"RAS at {host}:{port} does not answer within {2 * collect + 2} s") from None
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "the name is no address"
-        raise RasSilent(f"nobody answers at {clean_line(host)}:{port}: {why}") from None
+        raise RasSilent(f"nobody answers at {clean_line(host)}:{port}: {refusal(error)}") from None
     except asyncio.IncompleteReadError:
         raise RasSilent(f"what listens at {clean_line(host)}:{port} closed the connection") from None
     except ValueError as error:

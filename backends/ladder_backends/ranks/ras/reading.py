@@ -47,9 +47,7 @@ async def read_ras(
     told = {each.rank for each in counts}
     silent = tuple(Unreachable(rank.rank, "RAS names outliers only") for rank in job.ranks if rank.rank not in told)
     note = f"NCCL {second.version}" if second.version else ""
-    return counts, Reading(
-        RankSource.RAS, tuple(sorted(told)), silent, took=time.monotonic() - begun, note=note
-    )
+    return counts, Reading(RankSource.RAS, tuple(sorted(told)), silent, took=time.monotonic() - begun, note=note)
 
 
 def join(job: Job, first: RasStatus, second: RasStatus) -> list[RasCounts]:
@@ -71,9 +69,7 @@ def join(job: Job, first: RasStatus, second: RasStatus) -> list[RasCounts]:
     return [found[key] for key in sorted(found)]
 
 
-def _add_the_many(
-    job: Job, first: RasStatus, second: RasStatus, found: dict[tuple[int, str], RasCounts]
-) -> None:
+def _add_the_many(job: Job, first: RasStatus, second: RasStatus, found: dict[tuple[int, str], RasCounts]) -> None:
     """The text form gives the count of those that are no outliers, without their names.
 
     Who they are is known where there is one communicator only, which then is the job's.

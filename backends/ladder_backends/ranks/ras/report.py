@@ -1,6 +1,6 @@
 """From a report of RAS to counts of each member of each communicator.
 
-The text form (2.24 to 2.28) names outliers only, at most ten of them; the JSON form (2.28.7 and later) names everyone.
+The text form (2.24 to 2.28) names outliers only, at most ten; the JSON form (2.28.7 and later) names everyone.
 Ranks in it are those of the communicator: which rank of the job a member is, its process id tells.
 """
 
@@ -20,7 +20,9 @@ OPERATION = "operation"
 _MOST_MEMBERS = 1 << 20
 _LONGEST = 200
 _HEAD = re.compile(r"#\d+-\d+ \((?P<hash>[0-9a-f]{1,32})\)\s*(?P<word>[A-Z ]*)")
-_MEMBER = re.compile(r"\s*Rank (?P<rank>\d{1,9}) -- GPU \S+ managed by process (?P<pid>\d{1,9}) on node (?P<host>\S+)")
+_MEMBER = re.compile(
+    r"\s*Rank (?P<rank>\d{1,9}) -- GPU \S+ managed by process (?P<pid>\d{1,9}) on node (?P<host>\S+)"
+)
 _LAUNCHED = re.compile(r"\s*(?P<count>\d{1,9}) ranks? (?:has|have) launched up to operation (?P<op>\d{1,18})")
 _STATUS = re.compile(r"\s*(?P<count>\d{1,9}) ranks? (?:has|have) status (?P<status>\w+)")
 _MISSING = re.compile(r"\s*Missing communicator data from \d+ rank")
@@ -140,11 +142,7 @@ def _member(communicator: str, row: Mapping[str, Any]) -> RasMember:
         rank if rank is not None else -1,
         _whole(row.get("pid")),
         next((_text(row[key]) for key in _HOST if isinstance(row.get(key), str)), ""),
-        {
-            _text(name): number
-            for name, value in list(counts.items())[:64]
-            if (number := _whole(value)) is not None
-        }
+        {_text(name): number for name, value in list(counts.items())[:64] if (number := _whole(value)) is not None}
         if isinstance(counts, dict)
         else {},
         "MISSING" if row.get("missing") is True else _text(state),

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 
 from ladder_backends.ranks.recorder.store import StoreUnreadable, read_keys
+from ladder_backends.ranks.refusal import refusal
 from ladder_backends.text import clean_line
 
 _KEY = "debug_server/rank{}"
@@ -94,8 +95,7 @@ async def post(host: str, port: int, path: str, deadline: float) -> bytes:
     except TimeoutError:
         raise ServerSilent(f"its debug server at {where} does not answer within {deadline:g} s") from None
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or "the name is no address"
-        raise ServerSilent(f"its debug server at {where} cannot be asked: {why}") from None
+        raise ServerSilent(f"its debug server at {where} cannot be asked: {refusal(error)}") from None
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError) as error:
         raise ServerSilent(f"its debug server at {where} gives no dump: {clean_line(str(error))[:80]}") from None
 

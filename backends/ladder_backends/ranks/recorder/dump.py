@@ -109,9 +109,7 @@ def _collective(
     )
 
 
-def _state(
-    row: Mapping[str, Any], status: Mapping[Any, Any], backend: str, seq: int, peer_to_peer: bool
-) -> str:
+def _state(row: Mapping[str, Any], status: Mapping[Any, Any], backend: str, seq: int, peer_to_peer: bool) -> str:
     state = row.get("state")
     told = state if state in _STATES else "scheduled"
     if told == "completed":
@@ -159,7 +157,9 @@ def _frames(rows: object) -> tuple[RankFrame, ...]:
         return ()
     frames = [row for row in rows[:_MOST_FRAMES] if isinstance(row, dict)]
     return tuple(
-        RankFrame(_text(row.get("name")), _text(row.get("filename")), _whole(row.get("line")) or 0, language="python")
+        RankFrame(
+            _text(row.get("name")), _text(row.get("filename")), _whole(row.get("line")) or 0, language="python"
+        )
         for row in reversed(frames)
     )
 
@@ -175,7 +175,13 @@ def _shapes(rows: object) -> tuple[tuple[int, ...], ...]:
 
 
 def _text(value: object) -> str:
-    return clean_line(value[:_LONGEST]) if isinstance(value, str) else "" if value is None else clean_line(str(value)[:80])
+    return (
+        clean_line(value[:_LONGEST])
+        if isinstance(value, str)
+        else ""
+        if value is None
+        else clean_line(str(value)[:80])
+    )
 
 
 def _whole(value: object) -> int | None:

@@ -13,8 +13,23 @@ MOST_BYTES = 256 << 20
 _MOST_OPCODES = 20_000_000
 _PUTS = ("PUT", "BINPUT", "LONG_BINPUT")
 _CALLS = frozenset(
-    """GLOBAL STACK_GLOBAL INST OBJ REDUCE BUILD NEWOBJ NEWOBJ_EX EXT1 EXT2 EXT4 PERSID BINPERSID
-    NEXT_BUFFER READONLY_BUFFER""".split()
+    [
+        "GLOBAL",
+        "STACK_GLOBAL",
+        "INST",
+        "OBJ",
+        "REDUCE",
+        "BUILD",
+        "NEWOBJ",
+        "NEWOBJ_EX",
+        "EXT1",
+        "EXT2",
+        "EXT4",
+        "PERSID",
+        "BINPERSID",
+        "NEXT_BUFFER",
+        "READONLY_BUFFER",
+    ]
 )
 """Opcodes that name, build or call something that is no plain datum."""
 

@@ -11,6 +11,8 @@ import asyncio
 import struct
 from collections.abc import Sequence
 
+from ladder_backends.ranks.refusal import refusal
+
 _VALIDATE, _GET, _CHECK = 0, 3, 5
 _MAGIC = 0x3C85F7CE
 _READY = 0
@@ -39,15 +41,12 @@ async def read_keys(host: str, port: int, keys: Sequence[str], deadline: float =
     except TimeoutError:
         raise StoreUnreadable(f"the job's store at {host}:{port} does not answer within {deadline:g} s") from None
     except (OSError, UnicodeError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise StoreUnreadable(f"the job's store at {host}:{port} cannot be asked: {why}") from None
+        raise StoreUnreadable(f"the job's store at {host}:{port} cannot be asked: {refusal(error)}") from None
     except (asyncio.IncompleteReadError, ValueError):
         raise StoreUnreadable(f"what listens at {host}:{port} is no store of torch") from None
 
 
-async def _ask(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, keys: Sequence[str]
-) -> dict[str, bytes]:
+async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, keys: Sequence[str]) -> dict[str, bytes]:
     writer.write(struct.pack("<BI", _VALIDATE, _MAGIC))
     found: dict[str, bytes] = {}
     for key in keys:
