@@ -7,9 +7,9 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.rungs import OURS
 
 _APP = "ladder-tui"

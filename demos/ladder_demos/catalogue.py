@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.errors import LadderError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.text import clean_line
 
 

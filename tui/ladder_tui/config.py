@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 
 from ladder_backends.errors import SettingInvalid
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.paths import ENGINE_VARIABLES, config_file, engine_variable
 from ladder_backends.text import clean_line
 

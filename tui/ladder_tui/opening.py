@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import LadderError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.rungs import findings_rung, rung_named
 
 if TYPE_CHECKING:

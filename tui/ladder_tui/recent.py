@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ladder_backends.debugger.target import CoreTarget, GpuDumpTarget, LaunchTarget
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.paths import state_dir
 from ladder_backends.text import clean_line
 from ladder_backends.whole_file import writing_whole

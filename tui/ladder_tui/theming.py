@@ -6,7 +6,7 @@ import enum
 import functools
 import tomllib
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from rich.color import Color, ColorParseError
 from rich.style import Style
 
 from ladder_backends.errors import LadderError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.paths import config_file
 from ladder_backends.text import clean_line
 from ladder_themes import read_theme, theme_names

@@ -15,9 +15,10 @@ own terms (unpacked from the zip, an `.xz` dump still compressed); `sha256` is o
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ladder_backends.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ladder_backends.case.run_folder import KeptRun

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ladder_backends.errors import CaseInvalid
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.text import clean_line
 
 TABLE = "plan.json"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.launch import ForkMode
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.images.build_id import read_build_id
 from ladder_backends.images.host_core import HostCore, MappedFile, read_host_core
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.paths import current_folder
 from ladder_backends.text import clean_line
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from ladder_backends.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

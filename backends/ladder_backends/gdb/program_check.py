@@ -7,7 +7,6 @@ import platform
 import shutil
 import stat
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.errors import TargetInvalid
@@ -22,6 +21,7 @@ from ladder_backends.images.elf import (
     ElfInvalid,
     read_segments,
 )
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.text import clean_line, decode
 
 _MACHINES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ladder_backends.debugger.facets import Registers
 from ladder_backends.errors import CommandFailed, EngineError
@@ -13,6 +13,7 @@ from ladder_backends.gdb.questions import Engine
 from ladder_backends.gdb.quoting import mi_string
 from ladder_backends.gdb.strings import preview_of
 from ladder_backends.gdb.translation import cut_value, rows_of, text_of
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.mi.records import Value
 from ladder_backends.model.register import Register
 

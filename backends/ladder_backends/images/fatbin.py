@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from ladder_backends.images.elf import ELF_MAGIC, ElfImage, ElfInvalid, MemoryBytes
 from ladder_backends.images.names import stub_kernel
+from ladder_backends.late_dataclass import dataclass
 
 _REGION = struct.Struct("<IHHQ")
 _ENTRY = struct.Struct("<HHIQ")

@@ -10,7 +10,7 @@ import bisect
 import os
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from ladder_backends.images.build_id import base_of, build_id_in, notes_in
@@ -25,6 +25,7 @@ from ladder_backends.images.elf import (
     read_header,
     segments_in,
 )
+from ladder_backends.late_dataclass import dataclass
 
 MOST_FILES = 20_000
 """Mapped files of a core that are looked at."""

@@ -23,9 +23,10 @@ import subprocess
 import termios
 import tty
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ladder_backends.errors import DeadlinePassed, EngineMissing
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.mi.dispositions import ordinary_signals
 from ladder_backends.mi.environment import engine_environment
 from ladder_backends.mi.terminal_keeper import TerminalKeeper

@@ -8,8 +8,10 @@ cleans.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from ladder_backends.late_dataclass import dataclass
 
 Value: TypeAlias = "str | list[Value] | dict[str, Value]"
 """An MI value. A list of results (`[frame={..},frame={..}]`) is the list of their values, in order.

@@ -17,7 +17,6 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ladder_backends.errors import (
@@ -29,6 +28,7 @@ from ladder_backends.errors import (
     MalformedRecord,
     NotRecorded,
 )
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.mi.assembly import RecordAssembly
 from ladder_backends.mi.burst import Burst
 from ladder_backends.mi.ending import LastWords, manner

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol, TypeAlias
+
+from ladder_backends.late_dataclass import dataclass
 
 
 class Channel(enum.StrEnum):

@@ -5,9 +5,9 @@ A debugger turns records of its tool into these; the session turns them into sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.breakpoint import BreakpointBinding
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, Place

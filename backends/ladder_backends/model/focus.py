@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ladder_backends.late_dataclass import dataclass
 
 Dim3: TypeAlias = tuple[int, int, int]
 """A coordinate or extent in a grid or block, `(x, y, z)`."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.focus import Dim3
 from ladder_backends.model.frame import Place
 from ladder_backends.model.provenance import Provenance

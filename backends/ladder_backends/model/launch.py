@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from ladder_backends.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.frame import Frame
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.focus import Coordinate, Focus
 
 _NUMBER = re.compile(

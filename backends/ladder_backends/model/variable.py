@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.provenance import Provenance
 
 

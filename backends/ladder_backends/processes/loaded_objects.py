@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.processes.proc_files import ProcFiles
 
 MOST_OBJECTS = 4_000

@@ -10,8 +10,8 @@ import enum
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.processes.proc_files import ProcFiles
 from ladder_backends.text import clean_line
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from ladder_backends.late_dataclass import dataclass
 
 
 class FileStamp(NamedTuple):

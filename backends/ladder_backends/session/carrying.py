@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.errors import EngineMissing, LadderError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.launch import LaunchSettings
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import dump_rung, rung_named

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.frame import FrameWindow
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.model.variable import VariableWindow

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ladder_backends.debugger.facets.device_stops import ApiFailures, LaunchStops
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.focus import Focus
 
 

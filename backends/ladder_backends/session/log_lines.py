@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
+
+from ladder_backends.late_dataclass import dataclass
 
 MOST_LINES = 2_000
 """Messages that are kept."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from ladder_backends.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ladder_backends.model.kernel_launch import KernelLaunch

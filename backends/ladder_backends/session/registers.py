@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from ladder_backends.errors import LadderError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.session.state import Change, Run
 from ladder_backends.session.why_none import why_none
 from ladder_backends.text import clean_line

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.debugger.target import LaunchTarget, Target
 from ladder_backends.errors import CommandFailed, EngineError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.events import EngineExited, Event, RecordingChanged, TargetExited, TargetStopped
 from ladder_backends.model.frame import FrameKind
 from ladder_backends.model.launch import ForkMode, LaunchSettings

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from ladder_backends.late_dataclass import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

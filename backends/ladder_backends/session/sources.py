@@ -8,9 +8,10 @@ import enum
 import re
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.frame import file_name
 from ladder_backends.session.source_index import SourceIndex, shared_tail
 from ladder_backends.text import clean, clean_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ladder_backends.case import FileKind, classify, plain_file
@@ -12,6 +12,7 @@ from ladder_backends.debugger.target import AttachTarget, CoreTarget, GpuDumpTar
 from ladder_backends.errors import TargetInvalid
 from ladder_backends.gdb.process_check import check_process
 from ladder_backends.images import ElfImage, ElfInvalid, carries_device_code
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.rungs import device_rung, dump_rung, host_rung
 from ladder_backends.session.device_here import live_device_rung, uses_gpu
 from ladder_backends.text import clean_line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.thread import Locking, Thread, ThreadGroup
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.variable import VariableWindow
 
 _FUNCTIONS = 64

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple, TypeAlias
 
 from ladder_backends.debugger.facets.values import Form, Look
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.variable import ChildWindow, Variable
 
 Key: TypeAlias = tuple[str, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.session.state import Run
 from ladder_tui.actions.keys import ALWAYS_COMMANDS, key_label, keys_chosen_for
 

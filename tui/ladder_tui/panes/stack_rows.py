@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.frame import Frame, FrameKind, file_name
 from ladder_backends.model.python_stack import FoldedFrames, PythonRow
 from ladder_backends.session.own_frames import is_library

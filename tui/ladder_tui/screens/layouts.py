@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from textual.geometry import Region
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.rungs import Layout, rung_named
 
 MINIMUM = (40, 10)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.session.state import Change, Run
 
 if TYPE_CHECKING:

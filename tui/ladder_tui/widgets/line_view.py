@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.segment import Segment
@@ -14,6 +13,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_tui.actions import bindings_for
 from ladder_tui.widgets.row import (
     Cell,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from ladder_backends.late_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
