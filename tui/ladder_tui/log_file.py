@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import logging.handlers
 from pathlib import Path
 
 from ladder_backends.paths import state_dir
@@ -28,7 +27,7 @@ def open_log(level: str) -> None:
     for name in ("ladder_tui", "ladder_backends", _ROOT):
         logger = logging.getLogger(name)
         if not logger.handlers:
-            logger.addHandler(_handler())
+            logger.addHandler(_LateHandler())
         logger.setLevel(level.upper())
         logger.propagate = False
 
@@ -39,15 +38,42 @@ def keep_traceback(error: BaseException) -> str:
     if not logger.handlers:
         open_log("warning")
     logger.error("unexpected", exc_info=error)
-    if any(isinstance(handler, logging.FileHandler) for handler in logger.handlers):
+    if any(isinstance(handler, _LateHandler) and handler.writes for handler in logger.handlers):
         return f"details are in {clean_line(str(log_path()))}"
     return f"no details were kept: {clean_line(str(state_dir()))} cannot be written"
 
 
-def _handler() -> logging.Handler:
+class _LateHandler(logging.Handler):
+    """Opens the file with the first record: mostly there is none, and a start-up need not wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file: logging.Handler | None = None
+
+    @property
+    def writes(self) -> bool:
+        """A record was taken to the file."""
+        return isinstance(self._file, logging.FileHandler)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record."""
+        if self._file is None:
+            self._file = _open_file()
+        self._file.handle(record)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+        super().close()
+
+
+def _open_file() -> logging.Handler:
+    from logging.handlers import RotatingFileHandler
+
     try:
         log_path().parent.mkdir(parents=True, exist_ok=True)
-        handler: logging.Handler = logging.handlers.RotatingFileHandler(
+        handler = RotatingFileHandler(
             log_path(), maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8", errors="backslashreplace"
         )
     except OSError:

@@ -7,12 +7,10 @@ import enum
 import re
 import stat
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 
-from ladder_backends.case.packing import Broken, packing_of, unpacked_head
-from ladder_backends.case.run_folder import is_run
-from ladder_backends.images.elf import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, PT_INTERP
+from ladder_backends.images.elf_numbers import ELF_MAGIC, EM_CUDA, ET_CORE, ET_DYN, ET_EXEC, PT_INTERP
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.text import clean_line
 
 XZ_MAGIC = b"\xfd7zXZ\x00"
@@ -77,6 +75,8 @@ def classify(path: Path) -> Classified:
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
+            from ladder_backends.case.run_folder import is_run
+
             if is_run(path):
                 return Classified(path, FileKind.RUN)
             return Classified(path, FileKind.UNKNOWN, why="is a folder")
@@ -91,8 +91,13 @@ def classify(path: Path) -> Classified:
         return Classified(path, FileKind.UNKNOWN, why=f"cannot be read ({clean_line(reason)})")
     if not head:
         return Classified(path, FileKind.UNKNOWN, why="is empty (0 bytes)")
+    if head.startswith(ELF_MAGIC):
+        # A program that is debugged: what reads packed files is not imported for it.
+        return _elf(path, head)
     if head.startswith(_ZIP):
         return Classified(path, FileKind.CASE)
+    from ladder_backends.case.packing import packing_of
+
     if packing := packing_of(head):
         return _inside(path, packing)
     return _by_content(path, head)
@@ -134,6 +139,8 @@ def _report_further_on(path: Path) -> bool:
 
 def _inside(path: Path, packing: str) -> Classified:
     """Classify what is under one layer of compression, from its first bytes."""
+    from ladder_backends.case.packing import Broken, unpacked_head
+
     try:
         inner = unpacked_head(path, packing, _HEAD)
     except Broken as error:

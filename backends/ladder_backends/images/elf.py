@@ -10,28 +10,27 @@ import contextlib
 import os
 import struct
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 
-ELF_MAGIC = b"\x7fELF"
+from ladder_backends.images.elf_numbers import ELF_MAGIC as ELF_MAGIC
+from ladder_backends.images.elf_numbers import EM_CUDA as EM_CUDA
+from ladder_backends.images.elf_numbers import ET_CORE as ET_CORE
+from ladder_backends.images.elf_numbers import ET_DYN as ET_DYN
+from ladder_backends.images.elf_numbers import ET_EXEC as ET_EXEC
+from ladder_backends.images.elf_numbers import PT_INTERP as PT_INTERP
+from ladder_backends.images.elf_numbers import PT_LOAD as PT_LOAD
+from ladder_backends.images.elf_numbers import PT_NOTE as PT_NOTE
+from ladder_backends.late_dataclass import dataclass
+
 HEADER_SIZE = 64
 SECTION_SIZE = 64
 SYMBOL_SIZE = 24
-
-EM_CUDA = 190
-ET_EXEC = 2
-ET_DYN = 3
-ET_CORE = 4
 
 SHT_SYMTAB = 2
 SHT_DYNAMIC = 6
 SHT_NOBITS = 8
 SHT_DYNSYM = 11
-
-PT_LOAD = 1
-PT_INTERP = 3
-PT_NOTE = 4
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")

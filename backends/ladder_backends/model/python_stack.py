@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ladder_backends.model.frame import Frame
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.provenance import Provenance
-from ladder_backends.model.variable import Variable
+
+if TYPE_CHECKING:
+    from ladder_backends.model.frame import Frame
+    from ladder_backends.model.variable import Variable
 
 
 @dataclass(frozen=True, slots=True)

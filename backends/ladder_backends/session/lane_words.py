@@ -1,6 +1,7 @@
 """Where the engine stands on a device, in words of any length: what the engine told, and what follows from it.
 
-Coordinates are the engine's own. The number of a thread in its grid is computed here, and says so.
+Coordinates are the engine's own. The number of a thread in its grid is computed here, and says so. Every pane can
+say that there is no lane: what it takes to draw one is imported with the first.
 """
 
 from __future__ import annotations
@@ -8,8 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.contract import Capability
-from ladder_backends.model.focus import format_coordinate
-from ladder_backends.model.grid import NO_KERNEL, linear, volume
 from ladder_backends.session.state import Run
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
     """
     if focus is None:
         return ""
+    from ladder_backends.model.focus import format_coordinate
+
     block, thread = focus.dim3("block"), focus.dim3("thread")
     if block is None or thread is None:
         return ""
@@ -64,6 +65,8 @@ def in_no_lane(debug: DebugState) -> str:
     """Why a GPU core dump shows no lane, a clause; empty where it does, and of anything else."""
     if debug.run is not Run.DUMP or debug.focus is not None or debug.frames.frames:
         return ""
+    from ladder_backends.model.grid import NO_KERNEL
+
     return NO_KERNEL if debug.capabilities & Capability.DEVICE_FOCUS else ""
 
 
@@ -82,5 +85,7 @@ def kernel_of(debug: DebugState) -> Kernel | None:
 
 def global_number(focus: Focus, kernel: Kernel) -> int:
     """The number of the focused thread in its grid, blocks one after the other, x fastest."""
+    from ladder_backends.model.grid import linear, volume
+
     block, thread = focus.dim3("block") or (0, 0, 0), focus.dim3("thread") or (0, 0, 0)
     return linear(block, kernel.grid_dim) * volume(kernel.block_dim) + linear(thread, kernel.block_dim)

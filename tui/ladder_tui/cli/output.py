@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 
@@ -23,6 +22,9 @@ def _is_terminal() -> bool:
 
 def print_json(document: Mapping[str, object]) -> None:
     """Print one strict JSON document; non-ASCII is escaped where the terminal's encoding could not hold it."""
+    # Commands that open the screen print none.
+    import json
+
     wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     encode = json.JSONEncoder(ensure_ascii=not wide, allow_nan=False).encode
     # A key a line, and a row of a table a line: for diff, grep and the eye.

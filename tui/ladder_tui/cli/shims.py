@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
 from pathlib import Path
 
 _LONGEST = 4096
 _PATIENCE = 10.0
 """Seconds that a version manager may take; it is a script itself."""
 
-_SHIM = re.compile(
-    r"""^\s*exec\s+(?P<quote>["']?)(?P<manager>(?:/[^"'\n]*/)?(?:pyenv|rbenv|nodenv|goenv|jenv|asdf))(?P=quote)\s+exec\s""",
-    re.MULTILINE,
+_SHIM = (
+    r"""^\s*exec\s+(?P<quote>["']?)(?P<manager>(?:/[^"'\n]*/)?(?:pyenv|rbenv|nodenv|goenv|jenv|asdf))(?P=quote)\s+exec\s"""
 )
 """The last line of a shim, as `pyenv rehash` and `asdf reshim` write it: `exec MANAGER exec NAME "$@"`."""
 
@@ -24,7 +21,12 @@ def behind_shim(path: Path) -> Path:
             text = file.read(_LONGEST)
     except OSError:
         return path
-    match = _SHIM.search(text.decode("utf-8", "replace")) if text.startswith(b"#!") else None
+    if not text.startswith(b"#!"):
+        return path
+    import re
+    import subprocess
+
+    match = re.search(_SHIM, text.decode("utf-8", "replace"), re.MULTILINE)
     if match is None:
         return path
     try:

@@ -8,25 +8,15 @@ from typing import TYPE_CHECKING, cast
 from textual.screen import Screen
 
 from ladder_backends.rungs import rung_named
-from ladder_backends.session.alternatives import Act, Alternative, Way
 from ladder_tui.actions import key_of
 
 if TYPE_CHECKING:
     from ladder_backends.model.finding import Finding
+    from ladder_backends.session.alternatives import Alternative
     from ladder_backends.session.jump import JumpOutcome
     from ladder_backends.session.jump_ways import Goal
     from ladder_tui.screens.workspace import Workspace
 
-_LETTERS = {
-    Act.LIVE: "l",
-    Act.WAIT: "w",
-    Act.STAY: "s",
-    Act.GPU_DUMP: "u",
-    Act.HAZARDS: "h",
-    Act.BREAK_LANES: "b",
-    Act.BREAK_HOST: "o",
-    Act.SIDE: "p",
-}
 _MOST_LISTED = 18
 
 
@@ -51,6 +41,7 @@ class JumpCommands(Screen[None]):
 
     def action_jump_ways(self) -> None:
         """Offer every way to the place: dump, live, its line."""
+        from ladder_backends.session.alternatives import Act
         from ladder_backends.session.jump_ways import ways
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
@@ -61,9 +52,19 @@ class JumpCommands(Screen[None]):
             what = "no finding and no lane is here" if goal is None else f"there is no way to {goal.title}"
             home.ladder_app.refuse(f"jump: {what}")
             return
+        letters = {
+            Act.LIVE: "l",
+            Act.WAIT: "w",
+            Act.STAY: "s",
+            Act.GPU_DUMP: "u",
+            Act.HAZARDS: "h",
+            Act.BREAK_LANES: "b",
+            Act.BREAK_HOST: "o",
+            Act.SIDE: "p",
+        }
         options, taken = [], set[str]()
         for number, way in enumerate(found):
-            key = _LETTERS.get(way.act, "d" if way.act is Act.GO and way.note else "")
+            key = letters.get(way.act, "d" if way.act is Act.GO and way.note else "")
             if not key or key in taken:
                 key = str(1 + sum(letter.isdecimal() for letter in taken))
             taken.add(key)
@@ -124,6 +125,8 @@ class JumpCommands(Screen[None]):
 
     def _offer_rest(self, outcome: JumpOutcome | None) -> None:
         """Say that there are ways left that no pane lists."""
+        from ladder_backends.session.alternatives import Act
+
         home = cast("Workspace", self)
         if outcome is None or outcome.reached is not None or outcome.superseded:
             return
@@ -135,6 +138,8 @@ class JumpCommands(Screen[None]):
             home.ladder.notice(f"{outcome.reason}; {key_of('jump.ways')} lists what else there is", "warning")
 
     def _go_live(self, goal: Goal, *, anew: bool) -> None:
+        from ladder_backends.session.alternatives import Way
+
         home = cast("Workspace", self)
         jumps = home.ladder.jumps
         if goal.finding is not None:
@@ -156,6 +161,8 @@ class JumpCommands(Screen[None]):
         self._offer_rest(outcome)
 
     def _take_way(self, way: Alternative, goal: Goal) -> None:
+        from ladder_backends.session.alternatives import Act, Way
+
         home = cast("Workspace", self)
         jumps, finding, work = home.ladder.jumps, goal.finding, home.ladder_app.work
         if way.act is Act.LIVE:
