@@ -33,6 +33,15 @@ def compile_demo(demo: Demo) -> Path:
     return _built(demo, [demo.path], [_compiler(demo), *FLAGS], demo.name)
 
 
+def compile_with(demo: Demo, command: Sequence[str]) -> Path:
+    """The demo's program, compiled with a compiler and flags of its own, as `mpicc -g`; its source lies beside it.
+
+    Raises:
+        LadderError: It does not compile, or the cache cannot be written.
+    """
+    return _built(demo, [demo.path], command, demo.path.stem)
+
+
 def compile_cuda(demo: Demo) -> Path:
     """The demo's CUDA program, compiled by nvcc for the GPU of this machine; its source lies beside it.
 

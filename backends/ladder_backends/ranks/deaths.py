@@ -28,6 +28,9 @@ _WITH_EXIT = 1 << 3
 _PATIENCE = 0.3
 """Seconds within which a launcher has picked up what its child left."""
 
+_TOGETHER = 0.05
+"""Seconds within which the order of two ends is not known."""
+
 # Open MPI 4 (orte help-orterun), torchrun (elastic/multiprocessing/errors), MPICH (hydra's pmip_cb.c).
 _MESSAGES = (
     re.compile(r"process rank (?P<rank>\d+) with PID (?P<pid>\d+) on node \S+ exited on signal (?P<signal>\d+)"),
@@ -188,19 +191,34 @@ def signal_name(number: int) -> str:
     return str(number)
 
 
-def first_words(ends: Sequence[RankEnd]) -> str:
-    """Who ended badly first, and when the others did; empty where nobody did.
+def first_of(ends: Sequence[RankEnd]) -> RankEnd | None:
+    """Who ended badly first; None where nobody did.
 
-    Ends by SIGTERM or SIGKILL after the first bad one are the launcher's own clearing up.
+    What ends within some hundredths of a second is heard of in no order: there, one that was ended from outside gives
+    way to one that failed by itself, since launchers end the rest at once.
     """
     bad = [end for end in ends if end.badly]
     if not bad:
+        return None
+    together = [end for end in bad if end.at - bad[0].at < _TOGETHER]
+    return next((end for end in together if not _from_outside(end)), bad[0])
+
+
+def first_words(ends: Sequence[RankEnd]) -> str:
+    """Who ended badly first, and when the others did; empty where nobody did."""
+    first = first_of(ends)
+    if first is None:
         return ""
-    first = bad[0]
-    later = [end for end in ends if end.at > first.at or (end is not first and end.at == first.at)]
+    later = [end for end in ends if end is not first and end.at >= first.at - _TOGETHER]
     again = f" (start {first.start + 1})" if first.start else ""
     text = f"rank {first.rank} (process {first.pid}) {first.words} first{again}"
     if later:
-        gap = later[0].at - first.at
-        text += f"; {fold(end.rank for end in later)} followed {gap:.2f} s later"
+        gap = max(0.0, min(end.at for end in later) - first.at)
+        after = "at once" if gap < _TOGETHER else f"{gap:.2f} s later"
+        text += f"; {fold(end.rank for end in later)} followed {after}"
     return clean_line(text)
+
+
+def _from_outside(end: RankEnd) -> bool:
+    status = end.status or 0
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGTERM)

@@ -8,7 +8,7 @@ import ctypes
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from ladder_backends.errors import LadderError
@@ -97,8 +97,19 @@ class LaunchedJob:
         dropped: Bytes of its output that were not passed on.
     """
 
-    def __init__(self, command: Sequence[str], out: int = 1, err: int = 2) -> None:
+    def __init__(
+        self, command: Sequence[str], out: int = 1, err: int = 2, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            command: The launcher with its arguments.
+            out: Descriptor that its standard output is passed on to.
+            err: The same of its standard error.
+            environment: Variables beside those of this process.
+        """
         self.command = tuple(command)
+        self._environment = environment or {}
         self.job: Job | None = None
         self.ends: list[RankEnd] = []
         self.code: int | None = None
@@ -126,6 +137,7 @@ class LaunchedJob:
                 *self.command,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
+                env={**os.environ, **self._environment},
                 preexec_fn=_end_with_us(os.getpid()),
             )
         except OSError as error:
@@ -164,11 +176,11 @@ class LaunchedJob:
         self.ends = with_messages(watch.ends, "\n".join(drain.tail for drain in drains))
         return self.code
 
-    def stop(self) -> None:
+    def stop(self, number: int = signal.SIGINT) -> None:
         """Ask the launcher to end its job, as Ctrl-C does."""
         if self._process is not None and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGINT)
+                self._process.send_signal(number)
 
     async def _watch(self, watch: DeathWatch, looking: Callable[[Job], Coroutine[Any, Any, None]] | None) -> None:
         beside: asyncio.Future[None] | None = None

@@ -35,6 +35,14 @@ def run(arguments: Namespace) -> int:
             raise UsageError("demo", "--live needs a name", "ladder-tui demo vector-add --live")
         return _list(json_wanted=arguments.json)
 
+    from ladder_demos.rank_jobs import find_rank_demo
+
+    job = find_rank_demo(arguments.name)
+    if job is not None:
+        from ladder_tui.cli.demo_ranks import run_job
+
+        return run_job(job, json_wanted=arguments.json)
+
     from ladder_backends.debugger.target import LaunchTarget
     from ladder_demos.catalogue import find_demo
     from ladder_tui.opening import demo_opening
@@ -60,6 +68,7 @@ def run(arguments: Namespace) -> int:
 
 def _list(*, json_wanted: bool) -> int:
     from ladder_demos.catalogue import DEMOS
+    from ladder_demos.rank_jobs import RANK_DEMOS
 
     if json_wanted:
         rows = [
@@ -74,12 +83,26 @@ def _list(*, json_wanted: bool) -> int:
             }
             for demo in DEMOS
         ]
+        rows += [
+            {
+                "name": job.name,
+                "title": job.title,
+                "shows": job.shows,
+                "rung": "ranks",
+                "kind": "job",
+                "shipped": True,
+                "live": None,
+            }
+            for job in RANK_DEMOS
+        ]
         print_json({"format": 1, "demos": rows})
         return 0
     width = max(len(demo.name) for demo in DEMOS)
     for demo in DEMOS:
         title = demo.title if demo.shipped else f"{demo.title}; needs a GPU and --live"
         print_lines([f"{demo.name:{width}}  {title}", f"{'':{width}}  {demo.shows}"])
+    for job in RANK_DEMOS:
+        print_lines([f"{job.name:{width}}  {job.title}", f"{'':{width}}  {job.shows}"])
     elsewhere = "" if all(demo.shipped for demo in DEMOS) else ", where none is asked for above"
     last = f"ladder-tui demo NAME opens one without a GPU{elsewhere}; --live runs it on this machine's GPU instead"
     print_lines(["", last])

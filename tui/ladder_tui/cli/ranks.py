@@ -1,4 +1,4 @@
-"""`ranks`: all ranks of a job, where each stands, and which one went wrong; nothing is stopped unless it is said."""
+"""`ranks`: all ranks of a job, where each stands, and which one went wrong; nothing is stopped unasked."""
 
 from __future__ import annotations
 
