@@ -7,7 +7,6 @@ is an error that names the file and the key, because a setting that is silently 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -144,13 +143,17 @@ def _first(origins: dict[str, str], name: str, *candidates: tuple[str, str]) -> 
 def _read(file: Path) -> dict[str, object]:
     shown = clean_line(str(file))
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise SettingInvalid(f"{shown} cannot be read", error.strerror or "") from error
     except UnicodeDecodeError as error:
         raise SettingInvalid(f"{shown} cannot be read", "it is not UTF-8") from error
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingInvalid(f"{shown} is not TOML", clean_line(str(error))) from error
 
