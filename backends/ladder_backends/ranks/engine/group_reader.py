@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 
@@ -14,6 +15,9 @@ from ladder_backends.ranks.engine.rank_events import RankEvent, RankEventKind
 
 _FATAL = frozenset({"SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGABRT", "SIGSYS", "SIGTRAP"})
 _ENDS = ("exited", "exited-normally", "exited-signalled")
+_NEXT_RECORD = 0.2
+"""Seconds within which an engine tells by which signal a process ended, once it has told that it did."""
+
 _REASONS = {
     "breakpoint-hit": "breakpoint",
     "end-stepping-range": "step",
@@ -39,7 +43,7 @@ class GroupReader:
         self.changed: Callable[[], None] = lambda: None
         self.moved: Callable[[Mapping[str, Value]], None] = lambda _row: None
         self._groups: dict[int, str] = {}
-        self._ending: tuple[str, str] = ("", "")
+        self._ending: HeldRank | None = None
 
     def read(self, record: Notice) -> None:
         """Take account of one record."""
@@ -121,11 +125,7 @@ class GroupReader:
     def _stopped(self, results: Mapping[str, Value]) -> None:
         reason = text_of(results.get("reason"))
         if reason in _ENDS:
-            signal = text_of(results.get("signal-name"))
-            self._ending = (reason, signal)
-            held = self.ranks.get(text_of(results.get("thread-group")))
-            if held is not None and signal:
-                held.signal = signal
+            self._told_end(text_of(results.get("signal-name")))
             return
         told = results.get("stopped-threads")
         threads = (
@@ -170,18 +170,32 @@ class GroupReader:
             # The engine says of one that it lets go that it has exited, too.
             return
         code = text_of(results.get("exit-code"))
-        reason, signal = self._ending
-        self._ending = ("", "")
         held.hold, held.since = Hold.EXITED, None
         held.threads.clear()
+        held.signal, held.code = "", None
         try:
             held.code = int(code, 8) if code else None
         except ValueError:
             held.code = None
-        if held.code is None and not held.signal and reason == "exited-signalled":
-            held.signal = signal
-        self._say(RankEventKind.EXITED, held, ending_words(held.code, held.signal))
+        if held.code is not None:
+            self._say(RankEventKind.EXITED, held, ending_words(held.code, ""))
+        else:
+            # By which signal is told in the next record.
+            self._told_end("")
+            self._ending = held
+            asyncio.get_running_loop().call_later(_NEXT_RECORD, self._told_end_of, held)
         self.changed()
+
+    def _told_end(self, signal: str) -> None:
+        held, self._ending = self._ending, None
+        if held is not None:
+            held.signal = signal
+            self._say(RankEventKind.EXITED, held, ending_words(held.code, signal))
+            self.changed()
+
+    def _told_end_of(self, held: HeldRank) -> None:
+        if self._ending is held:
+            self._told_end("")
 
     def _settle(self, held: HeldRank) -> bool:
         before = held.hold

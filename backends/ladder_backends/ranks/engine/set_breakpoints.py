@@ -12,6 +12,7 @@ import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ladder_backends.errors import CommandFailed, EngineError
 from ladder_backends.gdb.quoting import mi_string
@@ -23,6 +24,8 @@ from ladder_backends.ranks.engine.node_gdb import NodeGdb
 from ladder_backends.ranks.engine.rank_engine import RankEngine
 from ladder_backends.ranks.engine.replies import Reply, group
 from ladder_backends.text import clean_line
+
+CONDITIONS = Path(__file__).parent / "inside" / "conditions.py"
 
 
 @dataclass(slots=True)
@@ -57,6 +60,7 @@ class RankBreakpoints:
         self._engine = engine
         self._numbers = itertools.count(1)
         self._work: set[asyncio.Task[None]] = set()
+        self._prepared: set[NodeGdb] = set()
         self.all: dict[int, RankBreakpoint] = {}
 
     async def set(self, ranks: Iterable[int], location: str, condition: str = "") -> RankBreakpoint:
@@ -108,6 +112,8 @@ class RankBreakpoints:
             raise CommandFailed("-break-insert", "gdb does not tell of the breakpoint")
         own = text_of(row.get("number"))
         made.numbers[engine] = own
+        if made.condition:
+            await self._look_names_up_at_each_hit(engine, own, made.condition)
         groups = {held.group: held.rank.rank for held in mine}
         places: dict[int, str] = {}
         off: list[str] = []
@@ -126,6 +132,18 @@ class RankBreakpoints:
         if places:
             await engine.command(f"-break-enable {own}")
         return places
+
+    async def _look_names_up_at_each_hit(self, engine: NodeGdb, own: str, condition: str) -> None:
+        """Replace a condition that gdb has read by one that means each rank's own variables."""
+        quoted = condition.replace("\\", "\\\\").replace('"', '\\"')
+        try:
+            if engine not in self._prepared:
+                await engine.command(f"-interpreter-exec console {mi_string(f'source {CONDITIONS}')}")
+                self._prepared.add(engine)
+            await engine.command(f'-break-condition {own} $_ladder_true("{quoted}")')
+        except CommandFailed:
+            # A gdb without Python: its own condition stays, which is right where all ranks lie at the same place.
+            return
 
     def _hit(self, engine: NodeGdb, own: str, held: HeldRank) -> bool:
         made = next((each for each in self.all.values() if each.numbers.get(engine) == own), None)
