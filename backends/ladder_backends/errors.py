@@ -10,6 +10,7 @@ LadderError                what happened, why, what to do: one line
 │   └── NotRecorded        a recording stands in for it and does not hold the answer
 ├── MalformedRecord        bytes that are not the machine interface's grammar
 ├── TargetInvalid          a program, core, dump or process that cannot be opened
+│   └── WrongProgram       the program that was named with a dump did not make it
 ├── ReportInvalid          a file that is no sanitizer report
 ├── RecordingInvalid       a file that is no recording
 ├── SettingInvalid         a configuration file or variable that cannot be taken
@@ -96,6 +97,10 @@ class MalformedRecord(LadderError):
 
 class TargetInvalid(LadderError):
     """A program, core file, dump or process that cannot be debugged as given."""
+
+
+class WrongProgram(TargetInvalid):
+    """The program that was named with a dump did not make it; the dump itself can be opened."""
 
 
 class ReportInvalid(LadderError):

@@ -22,7 +22,7 @@ from textual.theme import Theme
 
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.debugger.target import CoreTarget
-from ladder_backends.errors import LadderError
+from ladder_backends.errors import LadderError, WrongProgram
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
 from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once, act_on_screen
@@ -167,8 +167,15 @@ class LadderApp(SparingApp[int]):
 
     async def _open(self) -> None:
         assert self._opening is not None
-        await self._opening(self.ladder)
-        self._ask_for_program()
+        try:
+            await self._opening(self.ladder)
+        except WrongProgram as error:
+            from ladder_tui.screens.dump_program import ask_and_open
+
+            self.say(error.line(), "error")
+            ask_and_open(self.workspace)
+        else:
+            self._ask_for_program()
 
     def _show_start(self, failure: str = "", *, picks_process: bool = False) -> None:
         from ladder_tui.screens.start import StartScreen

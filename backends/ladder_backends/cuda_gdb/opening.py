@@ -10,7 +10,7 @@ from pathlib import Path
 from ladder_backends.case import unpack_xz
 from ladder_backends.case.classify import XZ_MAGIC
 from ladder_backends.debugger.target import GpuDumpTarget
-from ladder_backends.errors import TargetInvalid
+from ladder_backends.errors import WrongProgram
 from ladder_backends.images import GpuDump, MatchVerdict, match_executable, read_gpu_dump
 from ladder_backends.model.frame import file_name
 from ladder_backends.text import clean_line
@@ -39,7 +39,8 @@ def check_dump(target: GpuDumpTarget) -> CheckedDump:
     """Unpack, check and compare; reads files, so not on an event loop.
 
     Raises:
-        TargetInvalid: The dump is not whole, or the executable does not belong to it.
+        TargetInvalid: The dump is not whole.
+        WrongProgram: The executable does not belong to it.
     """
     dump = read_gpu_dump(_plain(target.dump).absolute())
     if target.executable is None:
@@ -47,7 +48,7 @@ def check_dump(target: GpuDumpTarget) -> CheckedDump:
     executable = target.executable.absolute()
     match = match_executable(dump, executable)
     if match.verdict is MatchVerdict.DIFFERS:
-        raise TargetInvalid(
+        raise WrongProgram(
             f"{clean_line(executable.name)} did not make {clean_line(target.dump.name)}",
             match.reason,
             "name the program that made the dump, or leave it out",

@@ -35,6 +35,8 @@ class Act(enum.StrEnum):
         BREAK_LANES: Stop the program under the debugger of kernels where the finding's line is reached.
         BREAK_HOST: Stop the program there where its line of the host is reached.
         SIDE: Stand in the lane of the finding's other place.
+        PROGRAM: Name the program that made the dump, where another one was named.
+        NO_PROGRAM: Open the dump without a program.
     """
 
     GO = "go"
@@ -46,6 +48,8 @@ class Act(enum.StrEnum):
     BREAK_LANES = "break"
     BREAK_HOST = "break host"
     SIDE = "side"
+    PROGRAM = "program"
+    NO_PROGRAM = "no program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,16 @@ def alternatives_of_finding(finding: Finding) -> tuple[Alternative, ...]:
     if host is not None:
         found.append(_source(f"host call {_where(host)}", host.file, host.line))
     return tuple(found)
+
+
+def programs_of_dump(asked: Focus) -> tuple[Alternative, ...]:
+    """What is left where the program that was named with a dump did not make it."""
+    return (
+        Alternative("name the program that made the dump", asked, act=Act.PROGRAM),
+        Alternative(
+            "into the dump without a program", asked, act=Act.NO_PROGRAM, note="what the dump itself holds"
+        ),
+    )
 
 
 def host_frame(finding: Finding) -> CodeLocation | None:

@@ -9,7 +9,13 @@ from ladder_backends.model.finding import Finding, FindingKind
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.frame import file_name
 from ladder_backends.rungs import device_rung, host_rung
-from ladder_backends.session.alternatives import Act, Alternative, alternatives_of_finding, host_frame
+from ladder_backends.session.alternatives import (
+    Act,
+    Alternative,
+    alternatives_of_finding,
+    host_frame,
+    programs_of_dump,
+)
 from ladder_backends.session.jump import asked_by
 from ladder_backends.session.live_wish import LiveWish, wish_of
 from ladder_backends.session.state import Run
@@ -77,7 +83,9 @@ def ways(ladder: Ladder, goal: Goal) -> tuple[Alternative, ...]:
     rung_of_kernels = device_rung("CUDA")
     devices = rung_of_kernels.name if rung_of_kernels is not None else ""
     if asked:
-        if jumps.dump is not None or (jumps.session is not None and jumps.session.target is not None):
+        if jumps.wrong_program:
+            found += programs_of_dump(asked)
+        elif jumps.dump is not None or (jumps.session is not None and jumps.session.target is not None):
             is_open = jumps.session is not None and jumps.session.state.run is Run.DUMP
             found.append(Alternative("into the dump", asked, note=_OPEN if is_open else _OPENS))
         if not why_not:

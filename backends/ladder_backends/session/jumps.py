@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import GpuDumpTarget
-from ladder_backends.errors import EngineMissing, LadderError
+from ladder_backends.errors import EngineMissing, LadderError, WrongProgram
 from ladder_backends.rungs import dump_rung
 from ladder_backends.session.seat import Seat
 from ladder_backends.session.state import Change, Run
@@ -34,6 +34,7 @@ class Jumps:
     Attributes:
         dump: What is jumped into, or None.
         recordings: What answers where there is no engine for it.
+        wrong_program: The program that was named with the dump did not make it.
         lock: Held while a jump is under way, or the dump's session is made.
     """
 
@@ -41,6 +42,7 @@ class Jumps:
         self._ladder = ladder
         self.dump: GpuDumpTarget | None = None
         self.recordings: tuple[Path, ...] = ()
+        self.wrong_program = False
         self.lock = asyncio.Lock()
         self._count = 0
         self._wishes = 0
@@ -55,7 +57,7 @@ class Jumps:
 
     def take(self, dump: GpuDumpTarget) -> None:
         """Jump into this dump from now on; its engine is made ready."""
-        self.dump = dump
+        self.dump, self.wrong_program = dump, False
         engines = self._ladder.engines
         if not engines.missing(DUMPS):
             engines.warm_up(DUMPS)
@@ -63,6 +65,11 @@ class Jumps:
     def forget(self) -> None:
         """Another report was opened, without a dump: what stands in the old one has none of its lanes."""
         self.dump, self._foreign = None, self.session
+
+    def name_program(self, program: Path | None) -> None:
+        """Open the dump with this program, or with none, the next time it is opened."""
+        if self.dump is not None:
+            self.dump, self.wrong_program = replace(self.dump, executable=program), False
 
     @property
     def live(self) -> LiveJumps:
@@ -152,7 +159,7 @@ class Jumps:
 
     async def to_lane(self, asked: Focus, finding: Finding | None = None, *, side: int = 0) -> JumpOutcome:
         """Stand in a lane that is named by its coordinates, for the sake of a finding or none."""
-        from ladder_backends.session.alternatives import alternatives_of_finding
+        from ladder_backends.session.alternatives import alternatives_of_finding, programs_of_dump
         from ladder_backends.session.jump import JumpOutcome, jump
 
         self._count += 1
@@ -168,6 +175,9 @@ class Jumps:
                 session = await self._opened(finding is not None)
                 outcome = await jump(session.debugger, asked, finding=finding)
             except LadderError as error:
+                self.wrong_program = isinstance(error, WrongProgram)
+                if self.wrong_program:
+                    extra = (*programs_of_dump(asked), *extra)
                 return self._not_reached(JumpOutcome(asked, None, reason=error.line(), alternatives=extra))
             lacks = self._ladder.sanitizer.lacks_dump(finding)
             if lacks and outcome.reached is None:

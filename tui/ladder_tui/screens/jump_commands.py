@@ -61,6 +61,8 @@ class JumpCommands(Screen[None]):
             Act.BREAK_LANES: "b",
             Act.BREAK_HOST: "o",
             Act.SIDE: "p",
+            Act.PROGRAM: "n",
+            Act.NO_PROGRAM: "d",
         }
         options, taken = [], set[str]()
         for number, way in enumerate(found):
@@ -182,12 +184,30 @@ class JumpCommands(Screen[None]):
             work(jumps.live.break_at(way.file, way.line, host=way.act is Act.BREAK_HOST))
         elif way.act is Act.SIDE and finding is not None and way.line is not None:
             work(self.jump_to_finding(finding, way.line))
+        elif way.act is Act.PROGRAM:
+            from ladder_tui.screens.dump_program import ask_for_dump_program
+
+            ask_for_dump_program(home, lambda: self._into_dump(goal))
+        elif way.act is Act.NO_PROGRAM:
+            jumps.name_program(None)
+            self._into_dump(goal)
         elif way.focus is not None and finding is not None and way.focus == goal.wish.asked:
             work(self._told(jumps.to_finding(finding, goal.side, Way.DUMP)))
         elif way.focus is not None:
             work(home.ladder.jump_to(way.focus))
         elif way.file:
             home.show_source(way.file, way.line or 1)
+
+    def _into_dump(self, goal: Goal) -> None:
+        """Into the dump, which is opened with another program than before, or with none."""
+        from ladder_backends.session.alternatives import Way
+
+        home = cast("Workspace", self)
+        jumps = home.ladder.jumps
+        if goal.finding is not None:
+            home.ladder_app.work(self._told(jumps.to_finding(goal.finding, goal.side, Way.DUMP)))
+        else:
+            home.ladder_app.work(home.ladder.jump_to(goal.wish.asked))
 
     def interrupts_jump(self, *, twice: bool) -> bool:
         """Take Ctrl-C where a live jump goes on; returns whether it did.
