@@ -101,6 +101,7 @@ class LadderApp(SparingApp[int]):
         self._waits_for_stop: ChoiceScreen | None = None
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
+        self._begin_theme()
         self.workspace = Workspace(ladder, self.palette, clock)
         self.workspace.starts_covered = start
 
@@ -121,13 +122,25 @@ class LadderApp(SparingApp[int]):
             self._theme_error = error.line()
             palette = Palette(load_theme(DEFAULT_THEME), self.depth)
         self.register_theme(_textual_theme(palette.source))
-        self.theme = f"ladder-{palette.source.name}"
         return palette
+
+    def _begin_theme(self) -> None:
+        """Take a theme before there is anything to be drawn anew, as setting `theme` would all of it."""
+        name = f"ladder-{self.palette.source.name}"
+        self.set_reactive(LadderApp.theme, name)
+        for class_name, on in (
+            (f"-theme-{name}", True),
+            ("-dark-mode", self.palette.source.dark),
+            ("-light-mode", not self.palette.source.dark),
+        ):
+            self.set_class(on, class_name, update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another theme."""
         self._theme_error = ""
         self.palette = self._load_palette(name)
+        self.theme = f"ladder-{self.palette.source.name}"
         self.workspace.set_palette(self.palette)
         if self._theme_error:
             self.say(self._theme_error, "error")
