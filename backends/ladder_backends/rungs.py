@@ -16,6 +16,7 @@ class Layout(enum.StrEnum):
     HOST = "host"
     DEVICE = "device"
     HARDWARE = "hardware"
+    RANKS = "ranks"
 
 
 class Rung(NamedTuple):
@@ -127,7 +128,7 @@ OURS: tuple[Rung, ...] = (
         "ranks",
         "ranks",
         "which rank waits for which",
-        missing="the ranks rung is not built yet; open one rank by ladder-tui run",
+        layout=Layout.RANKS,
     ),
 )
 """The rungs of this distribution, from the hardware up."""

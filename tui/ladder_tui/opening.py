@@ -14,6 +14,7 @@ from ladder_backends.rungs import findings_rung, rung_named
 
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
+    from ladder_backends.model.ranks import Job
     from ladder_backends.sanitizer.plan import Plan
     from ladder_backends.session.ladder import Ladder
     from ladder_demos.catalogue import Demo
@@ -39,6 +40,8 @@ class Opening:
         simulate: Name or file of a simulated machine for it; empty for this one.
         pairs: How far its pairs are tested at once: `quick`, `deep`, `soak`, or not where empty.
         busy_too: GPUs in use are tested, too.
+        ranks: Begin on the ranks rung.
+        job: The job for it; None to choose, where there are several.
     """
 
     files: tuple[Path, ...] = ()
@@ -56,6 +59,8 @@ class Opening:
     simulate: str = ""
     pairs: str = ""
     busy_too: bool = False
+    ranks: bool = False
+    job: Job | None = None
 
     async def open(self, ladder: Ladder) -> None:
         """Open it on a ladder.
@@ -69,6 +74,8 @@ class Opening:
             await ladder.hardware.open(self.simulate)
             if self.pairs:
                 await ladder.pairs.start(self.pairs, busy_too=self.busy_too)
+        elif self.ranks:
+            await ladder.ranks.open(self.job)
         elif self.files:
             await ladder.open_files(self.files)
         elif self.target is not None:
@@ -103,7 +110,7 @@ class Opening:
         from ladder_tui.recent import remember
 
         await self.open(ladder)
-        if self.hardware:
+        if self.hardware or self.ranks:
             return
         folder = ladder.state.sanitizer.folder if self.plan is not None else None
         await asyncio.to_thread(remember, Opening(files=(folder,)) if folder is not None else self)
@@ -111,7 +118,7 @@ class Opening:
     @property
     def empty(self) -> bool:
         """Nothing to open: the start screen."""
-        return not (self.files or self.target or self.plan or self.hardware)
+        return not (self.files or self.target or self.plan or self.hardware or self.ranks)
 
 
 def demo_opening(demo: Demo, *, record: Path | None = None, live: bool = False) -> Opening:

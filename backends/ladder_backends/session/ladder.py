@@ -18,6 +18,7 @@ from ladder_backends.session.jumps import Jumps
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.opened_files import OpenedFiles
 from ladder_backends.session.pair_desk import PairDesk
+from ladder_backends.session.rank_desk import RankDesk
 from ladder_backends.session.sanitizer_run import SanitizerRuns
 from ladder_backends.session.seat import Seat, seat_of
 from ladder_backends.session.seats import Seats
@@ -50,6 +51,7 @@ class Ladder:
         sanitizer: Runs of compute-sanitizer.
         hardware: Reads the machine that this runs on.
         pairs: Tests its pairs of GPUs.
+        ranks: Looks at parallel jobs.
         engines: Makes debuggers.
         non_stop: Threads of programs that are started stop one by one, where the engine can do that.
         at_fork: Which side of a fork is followed: `parent`, `child` or `both`.
@@ -72,6 +74,7 @@ class Ladder:
         self.sanitizer = SanitizerRuns(self, self.tell)
         self.hardware = HardwareDesk(self)
         self.pairs = PairDesk(self)
+        self.ranks = RankDesk(self)
         self.non_stop = False
         self.at_fork = "parent"
 
@@ -233,6 +236,7 @@ class Ladder:
         """
         await self.sanitizer.close()
         await self.pairs.close()
+        await self.ranks.close()
         await self.hardware.close()
         for task in tuple(self._tasks):
             task.cancel()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ladder_backends.rungs import host_rung
 from ladder_backends.session.hardware_state import HardwareState
 from ladder_backends.session.pairs_state import PairsState
+from ladder_backends.session.rank_state import RankState
 from ladder_backends.session.sanitizer_state import SanitizerRunState
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Change(enum.Flag):
     LANES = enum.auto()
     HARDWARE = enum.auto()
     PAIRS = enum.auto()
+    RANKS = enum.auto()
 
 
 NOT_STARTED = "not started yet"
@@ -93,6 +95,7 @@ class LadderState:
         sanitizer: The run of compute-sanitizer that goes on, or the last one.
         hardware: The machine as it was read, and its live counters.
         pairs: The last sweep over its pairs of GPUs.
+        ranks: The parallel jobs of this host, and the looks at one of them.
         runs_to: The lane that the live program is being run to, in words, or an empty string.
     """
 
@@ -109,6 +112,7 @@ class LadderState:
     runs_to: str = ""
     hardware: HardwareState = field(default_factory=HardwareState)
     pairs: PairsState = field(default_factory=PairsState)
+    ranks: RankState = field(default_factory=RankState)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from ladder_tui.actions.gpu_views import GPU_VIEW_ACTIONS
 from ladder_tui.actions.hardware_views import HARDWARE_VIEW_ACTIONS
 from ladder_tui.actions.keys import key_label
 from ladder_tui.actions.program_views import PROGRAM_VIEW_ACTIONS
+from ladder_tui.actions.rank_views import RANK_VIEW_ACTIONS
 from ladder_tui.actions.workspace import WORKSPACE_ACTIONS
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ ACTIONS: tuple[Action, ...] = (
     *PROGRAM_VIEW_ACTIONS,
     *GPU_VIEW_ACTIONS,
     *HARDWARE_VIEW_ACTIONS,
+    *RANK_VIEW_ACTIONS,
 )
 """In the order of the help, of the hints, and of the README's key table."""
 

@@ -9,8 +9,11 @@ def show_ranks(arguments: Namespace) -> int:
     """Open the screen on the job that the arguments name, or on the list of jobs.
 
     Raises:
-        LadderError: There is no such screen.
+        LadderError: There is no such job, or no terminal.
     """
-    from ladder_backends.errors import LadderError
+    from ladder_tui.cli.ranks import find
+    from ladder_tui.cli.screen import show
+    from ladder_tui.opening import Opening
 
-    raise LadderError("ranks have no screen in this version", "", "leave --tui out: it prints the same")
+    named = arguments.pid or arguments.job or arguments.pids or arguments.mesh
+    return show(Opening(ranks=True, job=find(arguments) if named else None), theme=arguments.theme)

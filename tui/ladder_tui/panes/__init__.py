@@ -50,6 +50,8 @@ PANES: dict[str, PaneEntry] = {
     "lanes": PaneEntry("Lanes", "a", "lanes_pane", "LanesPane", quiet=True),
     "matrix": PaneEntry("P2P", "x", "matrix_pane", "MatrixPane"),
     "topology": PaneEntry("Topology", "y", "topology_pane", "TopologyPane"),
+    "ranks": PaneEntry("Ranks", "k", "ranks_pane", "RanksPane"),
+    "verdict": PaneEntry("Verdict", "i", "verdict_pane", "VerdictPane"),
     "console": PaneEntry("Console", "c", "console_pane", "ConsolePane"),
     "program": PaneEntry("Program", "p", "program_pane", "ProgramPane"),
     "output": PaneEntry("Output", "o", "output_pane", "OutputPane", "out", quiet=True),

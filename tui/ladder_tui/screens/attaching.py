@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget, LaunchTarget
@@ -62,9 +62,15 @@ def pick_process(home: Workspace) -> None:
 
 
 def _ask_and_attach(home: Workspace, pid: int) -> None:
-    def attach() -> None:
-        home.ladder_app.work(home.ladder.open_target(AttachTarget(pid)))
+    ask_before_attaching(
+        home,
+        f"Attach to process {pid}?",
+        lambda: home.ladder_app.work(home.ladder.open_target(AttachTarget(pid))),
+    )
 
+
+def ask_before_attaching(home: Workspace, asked: str, attach: Callable[[], None]) -> None:
+    """Attach; where something live is open on that rung, only after a question."""
     # A core beside it stays.
     live = (one for one in home.ladder.every_session() if one.state.seat is Seat.LIVE)
     open_now = next((one for one in live if one.state.rung == host_rung().name), None)
@@ -77,7 +83,7 @@ def _ask_and_attach(home: Workspace, pid: int) -> None:
     title = open_now.state.title
     why = f"{title}, which is open on this rung, {'ends' if ends else 'is let go and lives on'}."
     question = ChoiceScreen(
-        f"Attach to process {pid}?",
+        asked,
         (Option("a", "attach", "attach", also="y"), Option("n", "stay here", "")),
         home.palette,
         why=why,

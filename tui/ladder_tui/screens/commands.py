@@ -21,6 +21,7 @@ from ladder_tui.screens.lane_commands import LaneCommands
 from ladder_tui.screens.layouts import layout_for, slots_of
 from ladder_tui.screens.machine_commands import MachineCommands
 from ladder_tui.screens.pair_commands import PairCommands
+from ladder_tui.screens.rank_commands import RankCommands
 from ladder_tui.screens.run_commands import RunCommands
 from ladder_tui.screens.sanitizer_commands import SanitizerCommands
 from ladder_tui.screens.thread_commands import ThreadCommands
@@ -54,6 +55,7 @@ class Commands(
     DeviceCommands,
     LaneCommands,
     PairCommands,
+    RankCommands,
     SanitizerCommands,
     JumpCommands,
     Screen[None],

@@ -160,6 +160,15 @@ HARDWARE: dict[str, Part] = {
 """Layouts of the hardware rung by size class."""
 
 
+RANKS: dict[str, Part] = {
+    "tiny": Slot(("ranks", "verdict")),
+    "compact": _rows(Slot(("ranks",)), Slot(("verdict",))),
+    "normal": _rows(Slot(("ranks",), share=3), Slot(("verdict",), share=2)),
+    "wide": _rows(Slot(("ranks",), share=2), Slot(("verdict",))),
+}
+"""Layouts of the ranks rung by size class."""
+
+
 def size_class(width: int, height: int) -> str:
     """`tiny`, `compact`, `normal` or `wide`."""
     if width < 60 or height < 16:
@@ -171,7 +180,8 @@ def size_class(width: int, height: int) -> str:
 
 def layout_for(rung: str, width: int, height: int) -> Part:
     """The layout of a rung at a size."""
-    layouts = {Layout.DEVICE: DEVICE, Layout.HARDWARE: HARDWARE}.get(rung_named(rung).layout, HOST)
+    of_layout = {Layout.DEVICE: DEVICE, Layout.HARDWARE: HARDWARE, Layout.RANKS: RANKS}
+    layouts = of_layout.get(rung_named(rung).layout, HOST)
     return layouts[size_class(width, height)]
 
 

@@ -278,6 +278,8 @@ class StartScreen(Dialog, Screen[Opening]):
                 self._ask_program()
             case RungTarget(name=name) if rung_named(name).layout is Layout.HARDWARE:
                 self.dismiss(Opening(hardware=True))
+            case RungTarget(name=name) if rung_named(name).layout is Layout.RANKS:
+                self.dismiss(Opening(ranks=True))
 
     def _pick_process(self) -> None:
         from ladder_tui.screens.processes import ProcessScreen

@@ -91,6 +91,8 @@ _ATTACH = "a running process, chosen from a list; it lives on afterwards"
 
 _HARDWARE = "GPUs, links, topology; are their transfers right?"
 
+_JOBS = "jobs of mpirun, srun, torchrun: which rank went wrong"
+
 _SANITIZE = "a CUDA program, checked by compute-sanitizer"
 
 
@@ -118,6 +120,8 @@ def _rung_rows(rung: Rung, probes: Mapping[str, Probe | None] | None) -> list[Ro
         return [Row((*head, Cell(f"· {words}", "muted")), target=target)]
     if rung.layout is Layout.HARDWARE:
         return [Row((*head, Cell("✓ ", "ok"), Cell(_HARDWARE)), target=RungTarget(rung.name, ""))]
+    if rung.layout is Layout.RANKS:
+        return [Row((*head, Cell("✓ ", "ok"), Cell(_JOBS)), target=RungTarget(rung.name, ""))]
     if rung.findings:
         return [_findings_row(head, rung, probes[rung.engine] if probes and rung.engine in probes else None)]
     if probes is not None and rung.debugger not in probes:

@@ -113,6 +113,9 @@ class StatusBar(LineView, can_focus=False):
         on_hardware = rung_named(self.ladder.state.rung).layout is Layout.HARDWARE
         if run is Run.NOTHING and machine is not None and on_hardware:
             return [Cell("● ", "focus"), Cell(machine.title, "strong"), *self._simulated(machine.simulated)]
+        job = self.ladder.state.ranks.job
+        if run is Run.NOTHING and job is not None and rung_named(self.ladder.state.rung).layout is Layout.RANKS:
+            return [Cell("● ", "focus"), Cell(job.title or job.key, "strong")]
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""

@@ -71,7 +71,11 @@ class _Case:
     def courses(self) -> dict[int, Course]:
         """What each rank's representing thread did over all looks."""
         samples = Samples()
+        now = self.now
         for number, look in enumerate(self.samples):
+            if (bool(look.native), bool(look.python)) != (bool(now.native), bool(now.python)):
+                # A look that went less far found other innermost frames, where nothing has moved.
+                continue
             samples.add(look.at, self.stacks if number == self.looks - 1 else joined_stacks(look))
         return samples.courses({rank: one.stack.thread for rank, one in self.standing.items()})
 
