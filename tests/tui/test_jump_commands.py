@@ -177,6 +177,47 @@ async def test_a_second_ctrl_c_offers_more_where_the_first_does_not_help(ladder:
         assert "you stopped it before the lane came" in view.text()
 
 
+async def test_with_the_dump_on_screen_it_offers_that_of_what_runs(ladder: Any, show: Show, cuda_gdb: Path) -> None:
+    await ladder.open_files((find_demo("vector-add").path,))
+    async with show(ladder, (80, 24)) as view:
+        await view.press("enter")
+        await settled(view)
+        gpu = SimulatedGpu(Launch(comes=False))
+        deaf = asyncio.Event()
+        asked: list[str] = []
+
+        async def interrupt() -> None:
+            asked.append("interrupt")
+            await deaf.wait()
+
+        gpu.interrupt = interrupt  # type: ignore[method-assign]
+        ladder.gpus.append(gpu)
+        await view.pilot.press("j", "l")
+        async with asyncio.timeout(10):
+            while "continue" not in gpu.asked:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        await view.pilot.press("3")
+        ladder.switch_seat("cuda-gdb", Seat.DUMP)
+        await view.pilot.pause()
+        assert ladder.active.state.run is Run.DUMP
+        await view.pilot.press("ctrl+c", "ctrl+c")
+        await view.pilot.pause()
+        assert "Ctrl-C came twice" in view.text()
+        assert "vector_add_oob ends with it" in view.text()
+        ladder.active.tell(Change.RUN)
+        await view.pilot.pause()
+        assert "Ctrl-C came twice" in view.text()
+        await view.pilot.press("i")
+        await view.pilot.pause()
+        assert len(asked) == 2
+        gpu._stop("signal-received", "interrupted")
+        deaf.set()
+        async with asyncio.timeout(10):
+            while ladder.state.runs_to:  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        await settled(view)
+
+
 async def test_a_hazards_other_side(gpu_dump: Any, show: Show) -> None:
     report: Report = read_report([LOGS / "racecheck-hazard.log"])
     gpu_dump.state.report, gpu_dump.state.selected_finding = report, None

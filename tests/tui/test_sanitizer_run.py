@@ -197,6 +197,29 @@ async def test_a_line_is_typed_to_the_program(show: Any, stand_in: Any, tmp_path
         assert "no program runs under the sanitizer" in view.text()
 
 
+@pytest.mark.parametrize("keys", [("ctrl+d",), ("i", "ctrl+d")])
+async def test_the_end_of_input_is_typed_to_the_program(
+    show: Any, stand_in: Any, tmp_path: Path, keys: tuple[str, ...]
+) -> None:
+    from ladder_backends.sanitizer.plan import Plan
+
+    reads = tmp_path / "reads"
+    reads.write_text('#!/bin/sh\ncat >/dev/null; echo "read to the end"\n')
+    reads.chmod(0o755)
+    stand_in(memcheck={})
+    ladder = Ladder()
+    async with show(ladder) as view:
+        await ladder.sanitizer.start(Plan(reads))
+        await view.settle()
+        await view.press("w", "o", *keys)
+        await until(ladder, lambda: ladder.sanitizer.state.phase is RunPhase.ENDED)
+        await view.settle()
+        assert "read to the end" in list(ladder.sanitizer.state.output)
+        assert not view.app.workspace.prompt.display
+        await view.press("ctrl+d")
+        assert "no program runs under the sanitizer" in view.text()
+
+
 async def test_a_run_that_cannot_begin_stands_on_its_own_rung(
     greeter: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ from ladder_tui.widgets.line_view import LineView
 from ladder_tui.widgets.status_bar import PENDING_AFTER
 
 if TYPE_CHECKING:
+    from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.ladder import Ladder
     from ladder_tui.command_palette import LadderCommands
     from ladder_tui.opening import Opening
@@ -99,9 +100,9 @@ class LadderApp(SparingApp[int]):
         self._picks_process = picks_process
         self.tasks: set[asyncio.Task[None]] = set()
         self._waits_for_stop: ChoiceScreen | None = None
+        self._offered_for: DebugSession | None = None
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
-        self._begin_theme()
         self.workspace = Workspace(ladder, self.palette, clock)
         self.workspace.starts_covered = start
 
@@ -122,25 +123,13 @@ class LadderApp(SparingApp[int]):
             self._theme_error = error.line()
             palette = Palette(load_theme(DEFAULT_THEME), self.depth)
         self.register_theme(_textual_theme(palette.source))
+        self.theme = f"ladder-{palette.source.name}"
         return palette
-
-    def _begin_theme(self) -> None:
-        """Take a theme before there is anything to be drawn anew, as setting `theme` would all of it."""
-        name = f"ladder-{self.palette.source.name}"
-        self.set_reactive(LadderApp.theme, name)
-        for class_name, on in (
-            (f"-theme-{name}", True),
-            ("-dark-mode", self.palette.source.dark),
-            ("-light-mode", not self.palette.source.dark),
-        ):
-            self.set_class(on, class_name, update=False)
-        self.stylesheet.set_variables(self.get_css_variables())
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another theme."""
         self._theme_error = ""
         self.palette = self._load_palette(name)
-        self.theme = f"ladder-{self.palette.source.name}"
         self.workspace.set_palette(self.palette)
         if self._theme_error:
             self.say(self._theme_error, "error")
@@ -356,9 +345,12 @@ class LadderApp(SparingApp[int]):
         from ladder_tui.screens.attaching import what_becomes, what_ends_with_the_engine
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
-        debug, session = self.workspace.debug, self.ladder.active
+        # What is being run to a lane is meant, although the dump may be on screen.
+        runs = self.ladder.jumps.live.session if self.ladder.state.runs_to else None
+        self._offered_for = session = runs or self.ladder.active
+        debug = session.state if session is not None else None
         options = [
-            Option("q", "leave", "leave", what_becomes(self.ladder.sessions.values())),
+            Option("q", "leave", "leave", what_becomes(self.ladder.every_session())),
             Option("n", "do nothing", ""),
         ]
         if debug is not None and session is not None and debug.run not in (Run.NOTHING, Run.DEAD):
@@ -371,14 +363,17 @@ class LadderApp(SparingApp[int]):
         self.push_screen(offer, self._more)
 
     def target_rests(self) -> None:
-        """The target stands or has ended: what was offered because it did not is taken back."""
+        """A target stands or has ended: what was offered because it did not is taken back."""
+        session = self._offered_for
+        if session is not None and session.state.run in (Run.RUNNING, Run.STARTING):
+            return
         offer, self._waits_for_stop = self._waits_for_stop, None
         if offer is not None and self.screen is offer:
             offer.dismiss("")
             self.workspace.stray_keys.begin("what was offered is not needed any more: the target has stopped")
 
     def _more(self, answer: str | None) -> None:
-        session = self.ladder.active
+        session = self._offered_for
         if answer == "leave":
             self.exit()
         elif session is not None and answer == "interrupt":

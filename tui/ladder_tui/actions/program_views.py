@@ -101,6 +101,8 @@ PROGRAM_VIEW_ACTIONS: tuple[Action, ...] = (
            "search_here", "console"),
     Action("output.type", ("i",), "type", "Type a line to the program that runs under the sanitizer",
            "Console and program", "type_line", "output", opens=True),
+    Action("output.end", ("ctrl+d",), "end input", "Tell the program under the sanitizer that no more is typed",
+           "Console and program", "end_input", "output"),
     Action("program.type", ("i", "enter"), "type", "Type to the program; Esc Esc or Ctrl-] leaves",
            "Console and program", "type", "program", needs=Need.SESSION, hinted=True),
     Action("program.search", ("ctrl+s",), "search", "Search what the program wrote, from the end upwards",

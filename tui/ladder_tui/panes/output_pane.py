@@ -57,16 +57,28 @@ class OutputPane(Pane):
 
     def action_type_line(self) -> None:
         """Ask for a line, and type it to the program."""
-        app = self.ladder_app
-        if not self._run.active:
-            app.refuse("type: no program runs under the sanitizer")
+        if self._refused():
             return
 
         def typed(line: str) -> None:
             self.take_focus()
             self.ladder.sanitizer.type_to_program(f"{line}\n".encode("utf-8", "surrogateescape"))
 
-        app.workspace.prompt.ask("to the program", typed)
+        self.ladder_app.workspace.prompt.ask(
+            "to the program", typed, placeholder="a line; Ctrl-D ends its input", at_end=self.action_end_input
+        )
+
+    def action_end_input(self) -> None:
+        """Type Ctrl-D to the program: what it reads ends there."""
+        if not self._refused():
+            self.ladder.sanitizer.type_to_program(b"\x04")
+            self.ladder_app.say("Ctrl-D was typed to the program")
+
+    def _refused(self) -> bool:
+        active = self._run.active
+        if not active:
+            self.ladder_app.refuse("type: no program runs under the sanitizer")
+        return not active
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Show what came: at once when it is the first for a while, else with the next helping."""

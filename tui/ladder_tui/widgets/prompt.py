@@ -33,6 +33,7 @@ class Prompt(LineView):
         self._placeholder = ""
         self._offered = False
         self._give: Callable[[str], None] | None = None
+        self._at_end: Callable[[], None] | None = None
         self._back: Widget | None = None
 
     @property
@@ -66,6 +67,7 @@ class Prompt(LineView):
         initial: str = "",
         placeholder: str = "",
         typed_over: bool = False,
+        at_end: Callable[[], None] | None = None,
     ) -> None:
         """Show the line and take the focus.
 
@@ -75,8 +77,9 @@ class Prompt(LineView):
             initial: Text to start from.
             placeholder: What to write, shown while nothing is, or behind an `initial` that is typed over.
             typed_over: The first character that is typed takes the place of `initial`; an editor's key keeps it.
+            at_end: Called for Ctrl-D on an empty line, as a shell takes it; the line goes away.
         """
-        self._label, self._give, self._placeholder = label, give, placeholder
+        self._label, self._give, self._placeholder, self._at_end = label, give, placeholder, at_end
         self._offered = typed_over and bool(initial)
         self._editor.set(initial)
         self._back = self.screen.focused
@@ -114,6 +117,10 @@ class Prompt(LineView):
             self.close()
             if give is not None:
                 give(text)
+        elif event.key == "ctrl+d" and self._at_end is not None and not self._editor.text:
+            at_end = self._at_end
+            self.close()
+            at_end()
         elif event.key in ("escape", "ctrl+g", "ctrl+c"):
             self.close()
         else:
