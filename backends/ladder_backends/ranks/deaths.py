@@ -1,7 +1,7 @@
-"""Which rank ended first, and how: the kernel tells of each process's end, in order, though none is a child of ours.
+"""Which rank ended first, and how: the kernel tells of each process's end, in order; none is a child of ours.
 
 pidfd_open(2) gives a descriptor that becomes readable at the end; `PIDFD_GET_INFO` (Linux 6.15, ioctl_pidfd(2))
-tells the exit status after it. On older kernels the status is read from `/proc/PID/stat` where that is quick enough.
+tells the exit status after it. On older kernels it is read from `/proc/PID/stat` where that is quick enough.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ def signal_name(number: int) -> str:
 def first_of(ends: Sequence[RankEnd]) -> RankEnd | None:
     """Who ended badly first; None where nobody did.
 
-    What ends within some hundredths of a second is heard of in no order: there, one that was ended from outside gives
-    way to one that failed by itself, since launchers end the rest at once.
+    What ends within some hundredths of a second is heard of in no order: there, one that was ended from outside
+    gives way to one that failed by itself, since launchers end the rest at once.
     """
     bad = [end for end in ends if end.badly]
     if not bad:
