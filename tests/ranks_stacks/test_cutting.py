@@ -111,6 +111,13 @@ def test_wrappers_between_the_script_and_its_collective_say_nothing() -> None:
     assert [frame.function for frame in cut_frames(frames)] == ["<module>", "all_reduce"]
 
 
+def test_how_a_thread_of_python_begins_says_nothing() -> None:
+    where = "/usr/lib/python3.11/threading.py"
+    frames = (python("Thread._bootstrap", where), python("Thread.run", where), python("feed", "/a/data.py"))
+    assert [frame.function for frame in cut_frames(frames)] == ["feed"]
+    assert len(cut_frames((python("Thread.run", "/a/mine.py"), python("feed", "/a/data.py")))) == 2
+
+
 def test_a_stack_that_has_no_boundary_stays_as_it_is() -> None:
     frames = native("main", "compute")
     assert cut_frames(frames) is frames

@@ -37,8 +37,8 @@ def job(size: int, missing: Mapping[int, str] | None = None) -> Job:
 
 def call(seq: int, op: str = "all_reduce", **more: Any) -> Collective:
     kept: dict[str, Any] = {
-        "sizes": ((16,),), "output_sizes": ((16,),), "dtype": "float", "state": "scheduled", "group": "0 (default_pg)",
-        "age": 41.0,
+        "sizes": ((16,),), "output_sizes": ((16,),), "dtype": "float", "state": "scheduled", "age": 41.0,
+        "group": "0 (default_pg)",
     }  # fmt: skip
     return Collective(seq, op, **{**kept, **more})
 

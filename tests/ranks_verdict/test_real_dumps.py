@@ -29,7 +29,7 @@ def recorded(name: str) -> dict[int, tuple[Collective, ...]]:
     ("name", "row", "suspects", "words"),
     [
         ("missing", "missing", (1,), "Rank 1 has not joined all_reduce #4 (3 wait, 2 s)."),
-        ("type", "wrong-op", (3,), "Rank 3 is in all_gather where ranks 0-2 are in all_reduce, as number 4 of the whole"),
+        ("type", "wrong-op", (3,), "Rank 3 is in all_gather where ranks 0-2 are in all_reduce, as number 4"),
     ],
 )  # fmt: skip
 def test_the_rank_is_found(name: str, row: str, suspects: tuple[int, ...], words: str) -> None:

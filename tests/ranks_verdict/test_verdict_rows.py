@@ -155,19 +155,26 @@ def test_words_of_what_is_done_are_of_one_row_each() -> None:
         ("dead", "Rank 2 has died (no live process); ranks 0-1,3 live on."),
         ("stopped", "Rank 1 is stopped by process 812, and ranks 0,2 cannot go on without it."),
         ("kernel", "Rank 1 is held in the kernel in nfs_wait: uninterruptible."),
-        ("wrong-op", "Rank 3 is in all_gather where ranks 0-2 are in all_reduce, as number 4 of the whole job."),
-        ("size", "Rank 2 called all_reduce #4 of the whole job with [32] where ranks 0-1,3 called it with [16]."),
-        ("dtype", "Rank 2 called all_reduce #4 of the whole job with double where ranks 0-1,3 called it with float."),
+        ("wrong-op", "Rank 3 is in all_gather where ranks 0-2 are in all_reduce, as number 4 of the whole "
+         "job."),
+        ("size", "Rank 2 called all_reduce #4 of the whole job with [32] where ranks 0-1,3 called it "
+         "with [16]."),
+        ("dtype", "Rank 2 called all_reduce #4 of the whole job with double where ranks 0-1,3 called it "
+         "with float."),
         ("missing", "Rank 1 has not joined all_reduce #4 (3 wait, 41 s)."),
         ("alone", "Rank 0 is alone in all_reduce #4, 41 s: ranks 1-3 have not issued it."),
         ("never", "Rank 1 has never issued a collective of group 1 (tp); 1 wait in all_reduce #1, 41 s."),
         ("p2p", "Rank 1 has not issued the send of recv 0<-1: rank 0 waits for it, 41 s."),
         ("no-evidence", "Rank 3 told nothing (no answer within 3 s); 3 wait in all_reduce #4, 41 s."),
         ("stacks-missing", "Rank 3 has not joined MPI_Allreduce (7 wait). It runs compute at solver.c:17."),
-        ("stacks-wrong-op", "Rank 3 is in MPI_Barrier, ranks 0-2,4-7 in MPI_Allreduce. It was called at solver.c:17."),
-        ("stacks-split", "Rank 1 is in MPI_Barrier, rank 0 in MPI_Allreduce: no majority. It was called at solver.c:17."),
-        ("call-site", "All 4 wait in MPI_Allreduce, but rank 3 called it from solver.c:29, ranks 0-2 from solver.c:17."),
-        ("ras-behind", "Rank 1 has begun fewer AllReduce than ranks 0,2 on communicator 0a6a2b5b: 8 against 9."),
+        ("stacks-wrong-op", "Rank 3 is in MPI_Barrier, ranks 0-2,4-7 in MPI_Allreduce. It was called at "
+         "solver.c:17."),
+        ("stacks-split", "Rank 1 is in MPI_Barrier, rank 0 in MPI_Allreduce: no majority. It was called at "
+         "solver.c:17."),
+        ("call-site", "All 4 wait in MPI_Allreduce, but rank 3 called it from solver.c:29, ranks 0-2 from "
+         "solver.c:17."),
+        ("ras-behind", "Rank 1 has begun fewer AllReduce than ranks 0,2 on communicator 0a6a2b5b: 8 against "
+         "9."),
         ("ras-silent", "Rank 1 does not answer NCCL's RAS; rank 0 does."),
         ("same", "All 4 wait in all_reduce #4, 41 s: nobody is missing. Look at the network or the GPUs."),
         ("moving", "The job goes on: the whole job came to #5."),
@@ -296,3 +303,17 @@ def test_one_rank_alone_and_no_rank_at_all() -> None:
     assert judge([look(1, native=(native(0, "compute"),))]).id == "together"
     assert judge([look(0, job=replace(job(1), ranks=(), size=None))]).id == "nothing"
     assert judge(twice(look(1, collectives={0: WAITING}))).id == "same"
+
+
+def test_looks_of_two_kinds_are_not_two_looks() -> None:
+    """Two looks at Python frames, then one at native ones: nobody has moved, and nobody is stuck yet."""
+    python = look(4, python=tuple(script(rank, ("step", 9)) for rank in range(4)))
+    deeper = look(4, 1_010.0, native=mpi(4))
+    assert judge([python, python, deeper]).id == "together"
+    twice_deeper = judge([python, python, deeper, replace(deeper, at=1_015.0)])
+    assert (twice_deeper.id, twice_deeper.waiters) == ("same", (0, 1, 2, 3))
+    # Where a thread stood in Python is told by both kinds.
+    stood = look(4, 1_010.0, native=tuple(native(rank, "work") for rank in range(4)), python=python.python)
+    assert not any("moved" in fact.text for fact in judge([python, stood]).facts)
+    apart = judge([python, look(4, 1_010.0, native=mpi(4, r3="compute"))])
+    assert (apart.id, apart.samples) == ("stacks-missing", 1)

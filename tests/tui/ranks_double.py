@@ -41,7 +41,12 @@ def hang(of: Job | None = None, at: float = 1_000.0, *, late: int = 3) -> Eviden
     for rank in job_.ranks:
         frames = [RankFrame("<module>", "/src/train.py", 240, language="python")]
         frames.append(RankFrame("step", "/src/train.py", 212, language="python", entry=False))
-        kept: dict[str, Any] = {"group": "0 (default_pg)", "dtype": "bfloat16", "sizes": ((16,),), "time_out": 600.0}
+        kept: dict[str, Any] = {
+            "group": "0 (default_pg)",
+            "dtype": "bfloat16",
+            "sizes": ((16,),),
+            "time_out": 600.0,
+        }
         told = [Collective(seq, "all_reduce", state="completed", age=60.0, **kept) for seq in range(1, 4)]
         if rank.rank == late:
             frames.append(RankFrame("next_batch", "/src/loader.py", 41, language="python", entry=False))

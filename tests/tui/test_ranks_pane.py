@@ -90,6 +90,8 @@ async def test_each_key_says_its_pause_before_and_after(ranks: Opened) -> None:
         assert "held 1×, 0.02 s at most" in text
         assert "nothing stopped yet" not in text
         assert view.looks.asked[-1] == "native"
+        # What the same key costs from now on is told, too.
+        assert "v  look again, native stacks too  each thread stands for" in text
 
 
 async def test_several_jobs_are_chosen_from(ranks: Opened) -> None:
@@ -97,10 +99,10 @@ async def test_several_jobs_are_chosen_from(ranks: Opened) -> None:
     async with ranks(job(), other) as view:
         text = view.text()
         assert "jobs of this host" in text
-        assert "torchrun train.py · 8 ranks  8 of 8 ranks" in text
-        assert "mpirun ./solver · 4 ranks  3 of 4 ranks" in text
+        assert "8 of 8 ranks" in next(line for line in text.splitlines() if "torchrun train.py · 8 ranks" in line)
+        assert "3 of 4 ranks" in next(line for line in text.splitlines() if "mpirun ./solver · 4 ranks" in line)
         assert view.looks.asked == []
-        await view.press("down", "enter")
+        await view.press("down", "down", "enter")
         await view.settle()
         assert "found 3 of 4" in view.text()
         assert "Rank 2 has died" in view.text()
@@ -150,6 +152,14 @@ async def test_the_representative_gets_a_debugger(ranks: Opened, monkeypatch: py
         # From the verdict, too.
         await view.press("w", "i", "d")
         assert opened == [AttachTarget(4003)] * 2
+
+
+async def test_a_rank_that_the_debugger_holds_is_told(ranks: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ranks() as view:
+        monkeypatch.setattr(view.app.ladder.ranks, "held", lambda: (3,))
+        view.app.ladder.tell(Change.RANKS)
+        await view.settle()
+        assert "rank 3 held by the debugger now" in view.text()
 
 
 async def test_a_rank_that_has_gone_is_one_line(ranks: Opened) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget
 from ladder_backends.errors import LadderError
-from ladder_backends.session.state import Change
+from ladder_backends.session.state import Change, Run
 
 if TYPE_CHECKING:
     from ladder_backends.model.ranks import Evidence, Job, Rank, RankFrame, Reading
@@ -213,10 +213,16 @@ class RankDesk:
 
         count = len(self.state.job.ranks) if self.state.job is not None else 0
         asks = 0.35 if self._engine is None else self._engine.predicted(max(1, count), fresh=True)
+        native = bool(self.state.looks and self.state.looks[-1].native)
+        stands = f"each thread stands for {PREDICTED:g} s at most"
+        again = (
+            ("look again, native stacks too", stands)
+            if native
+            else ("look again: flight recorder, RAS, Python frames", "stops nothing")
+        )
         self.state.steps = (
-            Step("ranks.again", "look again: flight recorder, RAS, Python frames", "stops nothing", None),
-            Step("ranks.stacks", "native stacks", f"each thread stands for {PREDICTED:g} s at most",
-                 self._measured.get("eu-stack")),
+            Step("ranks.again", *again),
+            Step("ranks.stacks", "native stacks", stands, self._measured.get("eu-stack")),
             Step("ranks.print", "print an expression over ranks", f"they stand for about {asks:.1f} s",
                  self._measured.get(_ASK)),
             Step("ranks.debugger", "debugger on a rank", "it stands for as long as it is looked at", None),
@@ -318,6 +324,14 @@ class RankDesk:
         # It stands from now on: nobody but the one who looks at it lets it go.
         self.state.stopped += 1
         return session
+
+    def held(self) -> tuple[int, ...]:
+        """Ranks that stand in a debugger of this console now."""
+        job = self.state.job
+        by_pid = {rank.pid: rank.rank for rank in job.ranks} if job is not None else {}
+        sessions = (one for one in self._ladder.every_session() if one.state.run is Run.STOPPED)
+        pids = (one.target.pid for one in sessions if isinstance(one.target, AttachTarget))
+        return tuple(sorted(by_pid[pid] for pid in pids if pid in by_pid))
 
     def _rank(self, number: int) -> Rank:
         job = self.state.job

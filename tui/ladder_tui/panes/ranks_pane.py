@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class RanksPane(Pane):
     """Jobs, the tree of one, or the ranks of a branch; Enter goes closer, Esc goes back."""
 
-    INTEREST = Change.RANKS | Change.RUNG
+    INTEREST = Change.RANKS | Change.RUNG | Change.RUN
     BINDINGS: ClassVar = bindings_for("ranks")
 
     _shown: tuple[int, ...] | None = None
@@ -49,6 +49,10 @@ class RanksPane(Pane):
 
     def refresh_from(self, state: LadderState, change: Change) -> None:
         """Look for jobs when the rung is first seen."""
+        if change is Change.RUN:
+            # Which ranks a debugger holds stands in the title.
+            self.update()
+            return
         if state.rung == "ranks" and self.ranks.jobs is None and not self.ranks.finding and not self._asked:
             self._asked = True
             self.work(self.ladder.ranks.find())
@@ -115,6 +119,11 @@ class RanksPane(Pane):
             from ladder_backends.ranks.rank_list import fold
 
             cells.append(Cell(f" ▸ ranks {fold(self._shown)}", "focus"))
+        elif held := self.ladder.ranks.held():
+            from ladder_backends.ranks.rank_list import fold
+
+            one = len(held) == 1
+            cells.append(Cell(f" · rank{'' if one else 's'} {fold(held)} held by the debugger now", "warn"))
         elif state.stopped:
             cells.append(Cell(f" · held {state.stopped}×, {state.longest:.2f} s at most", "warn"))
         else:

@@ -54,8 +54,9 @@ def job_rows(jobs: Sequence[Job]) -> list[Row]:
         asked = job.size if job.size is not None else len(job.ranks)
         full = len(job.ranks) >= asked
         ranks = Cell(f"{len(job.ranks)} of {asked} ranks", "text" if full else "fault")
-        cells = (Cell(f"{job.title or job.key}  ", "strong"), ranks, Cell(f"  {job.key}", "muted"))
-        rows.append(Row(cells, target=JobTarget(job)))
+        rows.append(Row((Cell(job.title or job.key, "strong"),), (ranks, Cell(" ")), JobTarget(job)))
+        rows.append(Row((Cell(f"  {job.key}", "muted"), *(Cell(f"  ! {note}", "warn") for note in job.notes)),
+                        target=JobTarget(job)))  # fmt: skip
     return rows
 
 
@@ -66,7 +67,8 @@ def evidence_row(looks: Sequence[Evidence], width: int) -> Row:
     cells = [Cell("  evidence  ", "muted")]
     for reading in now.readings:
         told = len(reading.answered)
-        if not told and reading.note and reading.source is not RankSource.RECORDER:
+        if not told and not reading.silent:
+            # Not asked: no rank is of its kind.
             continue
         name = str(reading.source) if width >= 100 or reading.source is not RankSource.RECORDER else "recorder"
         if len(cells) > 1:

@@ -115,7 +115,7 @@ class StatusBar(LineView, can_focus=False):
             return [Cell("● ", "focus"), Cell(machine.title, "strong"), *self._simulated(machine.simulated)]
         job = self.ladder.state.ranks.job
         if run is Run.NOTHING and job is not None and rung_named(self.ladder.state.rung).layout is Layout.RANKS:
-            return [Cell("● ", "focus"), Cell(job.title or job.key, "strong")]
+            return [Cell("● ", "focus"), Cell(f"{job.launcher} · {len(job.ranks)} ranks", "strong")]
         if debug is not None:
             if run in (Run.RUNNING, Run.STARTING):
                 words += f" {max(0.0, self.clock() - debug.since):.0f} s" if debug.since else ""

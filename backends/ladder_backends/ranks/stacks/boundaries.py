@@ -100,7 +100,7 @@ BOUNDARIES: tuple[Boundary, ...] = (
              r"(?:_nocancel)?", "unistd.h, sys/socket.h, poll.h, sys/wait.h"),
     Boundary("libc", _WAIT, r"_*(?:GI_+)?(?:clock_nanosleep|nanosleep|usleep|sleep|pause|sigwait\w*|sigsuspend"
              r"|sched_yield)", "time.h, unistd.h, signal.h"),
-    Boundary("C++", _WAIT, r"std::(?:condition_variable|this_thread|thread::join|future|__basic_future|__future_base)\w*.*",
+    Boundary("C++", _WAIT, r"std::(?:condition_variable|this_thread|thread::join|__basic_future|__future_base).*",
              "C++ standard library"),
 )  # fmt: skip
 """In the order in which they are tried; the first that matches a frame names it."""
@@ -114,6 +114,9 @@ _PYTHON_PLUMBING = (
     "<frozen importlib._bootstrap>",
 )
 """Python files whose frames only lead from a caller to what it called."""
+
+_PYTHON_START = re.compile(r"(?:Thread\.)?(?:_bootstrap|_bootstrap_inner|run)")
+"""Functions of `Lib/threading.py` that begin a thread."""
 
 _START = re.compile(r"_start|__libc_start_\w+|start_thread|__clone3?|clone3?|__libc_main|_dl_start_user")
 _VERSION = re.compile(r"@.*|(?:\.(?:part|isra|constprop|cold|localalias|lto_priv|llvm)(?:\.\w+)*)+$|\[clone .*")
@@ -153,6 +156,8 @@ def _boundary(function: str, file: str, python: bool) -> Boundary | None:
 def is_plumbing(frame: RankFrame) -> bool:
     """A frame that says nothing: it wraps a call, or starts a program or thread."""
     if frame.language == "python":
+        if frame.file.endswith("/threading.py"):
+            return _PYTHON_START.fullmatch(frame.function) is not None
         return frame.file.endswith(_PYTHON_PLUMBING)
     return is_start(frame.function)
 

@@ -1,7 +1,8 @@
 """Several looks at the same ranks: who stands where they stood, and who moves.
 
 A rank that waits in a spinning progress engine is found in another function at each look, and has not moved:
-looks are compared after they were cut. Standing in the same place twice is no proof of a hang, moving once is one of none.
+looks are compared after they were cut. Standing in the same place twice is no proof of a hang; moving once is one
+that there is none.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ The form, version 1: `{"frames": [[function, file, line, module, language, offse
 "threads": [[index of a stack, "0-2,4", threads of each, rank, thread], ...],
 "unreachable": [["5", reason, remedy], ...]}`.
 
-Frames go outermost first; the last two numbers name the thread that stands for the others. Ten thousand ranks in two
-hundred classes are some tens of kB.
+Frames go outermost first; the last two numbers name the thread that stands for the others. Ten thousand ranks in
+two hundred classes are some tens of kB.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from ladder_backends.ranks.verdict.wording import ages, names
 
 _HIGH, _MEDIUM = 5, 3
 _RECORDER, _NATIVE, _KERNEL, _RAS = "flight recorder", "stacks", "proc", "RAS"
+_OF_STACKS = ("stacks-missing", "stacks-wrong-op", "stacks-split", "stacks-receive", "call-site")
 _ORDER = {row.id: number for number, row in enumerate(ROWS)}
 
 
@@ -60,6 +61,23 @@ class _Case:
         return len(self.samples)
 
     @cached_property
+    def alike(self) -> list[Evidence]:
+        """Looks whose stacks can be compared: one that went less far found other innermost frames.
+
+        Where only one look went as far as the newest, Python frames are compared, which several tell of.
+        """
+        kind = bool(self.now.native), bool(self.now.python)
+        equal = [look for look in self.samples if (bool(look.native), bool(look.python)) == kind]
+        if len(equal) > 1 or not self.now.python:
+            return equal
+        return [look for look in self.samples if look.python]
+
+    @property
+    def stack_looks(self) -> int:
+        """How many those are."""
+        return len(self.alike)
+
+    @cached_property
     def stacks(self) -> tuple[RankStack, ...]:
         return joined_stacks(self.now)
 
@@ -71,12 +89,11 @@ class _Case:
     def courses(self) -> dict[int, Course]:
         """What each rank's representing thread did over all looks."""
         samples = Samples()
-        now = self.now
-        for number, look in enumerate(self.samples):
-            if (bool(look.native), bool(look.python)) != (bool(now.native), bool(now.python)):
-                # A look that went less far found other innermost frames, where nothing has moved.
-                continue
-            samples.add(look.at, self.stacks if number == self.looks - 1 else joined_stacks(look))
+        both = all(bool(look.native) is bool(self.now.native) for look in self.alike)
+        for look in self.alike:
+            samples.add(
+                look.at, (self.stacks if look is self.now else joined_stacks(look)) if both else look.python
+            )
         return samples.courses({rank: one.stack.thread for rank, one in self.standing.items()})
 
     @cached_property
@@ -125,7 +142,8 @@ class _Case:
         told = tuple(facts)
         points = kind.base + sum(fact.speaks for fact in told)
         level = Confidence.HIGH if points >= _HIGH else Confidence.MEDIUM if points >= _MEDIUM else Confidence.LOW
-        if self.looks < 2 and kind.diverges and row not in ("dead", "wrong-op", "split-op", "size", "dtype"):
+        looks = self.stack_looks if row in _OF_STACKS else self.looks
+        if looks < 2 and kind.diverges and row not in ("dead", "wrong-op", "split-op", "size", "dtype"):
             # A healthy job caught between two lines looks like this too.
             level = Confidence.LOW if level is Confidence.LOW else Confidence.MEDIUM
         first = next((rank for rank in suspects if rank in self.pids), None)
@@ -134,7 +152,7 @@ class _Case:
             f"stops rank {first} for as long as it is looked at; its stacks alone about 0.4 s" if command else ""
         )
         return RankVerdict(
-            row, sentence, suspects, waiters, kind.diverges, level, told, command, price, group, seq, self.looks
+            row, sentence, suspects, waiters, kind.diverges, level, told, command, price, group, seq, looks
         )
 
     # Facts that many rows share -------------------------------------------------------------------------------
@@ -160,7 +178,7 @@ class _Case:
 
     def _looks(self, suspects: Sequence[int], waiters: Sequence[int]) -> list[RankFact]:
         """Whether those it is about stood where they stood."""
-        if self.looks < 2:
+        if self.looks < 2 or (self.standing and self.stack_looks < 2):
             return [RankFact("one look only: a second one tells a hang from a moment", "looks")]
         facts = []
         moved = [rank for rank in suspects if self.courses.get(rank) is Course.MOVES]
@@ -168,7 +186,9 @@ class _Case:
         if moved:
             facts.append(RankFact(f"{names(moved)} moved between the looks: slow, or in a loop", _NATIVE, -1))
         if stuck:
-            facts.append(RankFact(f"{names(stuck)} stood in the same place at {self.looks} looks", _NATIVE, 1))
+            facts.append(
+                RankFact(f"{names(stuck)} stood in the same place at {self.stack_looks} looks", _NATIVE, 1)
+            )
         gone_on = [rank for rank in waiters if self.courses.get(rank) is Course.MOVES]
         if gone_on:
             facts.append(RankFact(f"{names(gone_on)} moved between the looks", _NATIVE, -1))
@@ -372,7 +392,8 @@ class _Case:
             else:
                 own.append(rank)
         waiters = [rank for ranks in ops.values() for rank in ranks]
-        if self.looks > 1 and any(self.courses.get(rank) is Course.MOVES for rank in waiters):
+        twice = self.stack_looks > 1
+        if twice and any(self.courses.get(rank) is Course.MOVES for rank in waiters):
             return [self._goes_on(waiters)]
         if not ops:
             return []
@@ -382,8 +403,8 @@ class _Case:
             return [self._other_ops(ordered, own)]
         if own:
             facts = [RankFact(f"{len(most)} wait in {op}", _NATIVE, 1), *self._looks(own, most)]
-            if all(self.courses.get(rank) is Course.STUCK for rank in most) and self.looks > 1:
-                facts.append(RankFact(f"{names(most)} stood there at {self.looks} looks", _NATIVE, 1))
+            if twice and all(self.courses.get(rank) is Course.STUCK for rank in most):
+                facts.append(RankFact(f"{names(most)} stood there at {self.stack_looks} looks", _NATIVE, 1))
             return [self.make("stacks-missing", own, most, facts, op=op, tail=self._tail(own))]
         if messages:
             other, ranks = max(messages.items(), key=lambda each: len(each[1]))
@@ -426,16 +447,16 @@ class _Case:
                           theirs=ordered[0][0].removeprefix("at "), total=len(ranks))
             ]  # fmt: skip
         everybody = len(ranks) + len(device) >= len(self.world)
-        if self.looks > 1 and everybody:
+        if self.stack_looks > 1 and everybody:
             return [self.make("same", (), ranks, facts, op=op, number="", age="", total=len(ranks))]
-        if self.looks < 2:
+        if self.stack_looks < 2:
             return [self.make("together", (), ranks, facts, words=f"{len(ranks)} wait in {op}")]
         return []
 
     def _goes_on(self, waiters: Sequence[int]) -> RankVerdict:
         moved = [rank for rank in waiters if self.courses.get(rank) is Course.MOVES]
         fact = RankFact(f"{names(moved)} moved between the looks", _NATIVE, 1)
-        return self.make("moving", (), self.world, [fact], words=f"{names(moved)} moved between {self.looks} looks")
+        return self.make("moving", (), self.world, [fact], words=f"{names(moved)} moved between the looks")
 
     def _by_counts(self) -> list[RankVerdict]:
         """What RAS alone tells."""
