@@ -95,7 +95,12 @@ def _link_row(link: NvLink) -> Row:
 
 def command_rows(lines: tuple[str, ...], width: int) -> list[Row]:
     """What somebody who is root can run; each command can be copied whole."""
-    rows = [Row((Cell("Somebody who is root runs this; what it prints is pasted right here (or i: a file):", "muted"),)), EMPTY]
+    rows = [
+        Row(
+            (Cell("Somebody who is root runs this; what it prints is pasted right here (or i: a file):", "muted"),)
+        ),
+        EMPTY,
+    ]
     for line in lines:
         parts = textwrap.wrap(line, max(20, width), break_long_words=False, break_on_hyphens=False)
         rows += [Row((Cell(part, "key"),), target=line) for part in parts]
