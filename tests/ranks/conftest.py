@@ -36,6 +36,7 @@ class RunningJob:
         self.process, self.folder, self.size = process, folder, size
         self.may_die = False
         self._seen: dict[int, int] = {}
+        self._members: set[int] = set()
 
     @property
     def pid(self) -> int:
@@ -60,6 +61,7 @@ class RunningJob:
         table = ProcessTable()
         for process in table.descendants(self.pid):
             self._seen[process.pid] = process.started
+        self._members = self._members or set(self._seen)
 
     def find(self) -> Job:
         return job_of(Discovery(), self.pid)
@@ -89,7 +91,7 @@ class RunningJob:
                     os.kill(pid, signal.SIGKILL)
         if not self.may_die:
             assert alive, self.output()[-3000:]
-            assert not [pid for pid, state in states.items() if state in "XZTt"], states
+            assert not [pid for pid in self._members if states[pid] in "XZTt"], states
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ MOST_ENTRIES = 200_000
 _MOST_FRAMES = 200
 _MOST_SHAPES = 64
 _LONGEST = 300
+_LARGEST_NUMBER = 1 << 63
 _STATES = ("scheduled", "started", "completed")
 
 
@@ -70,7 +71,7 @@ def read_dump(raw: bytes, *, at: float | None = None) -> RecorderDump:
     rows = [row for row in told.get("entries", ())[-MOST_ENTRIES:] if isinstance(row, dict)]
     rows.sort(key=lambda row: _whole(row.get("record_id")) or 0)
     told_status = told.get("pg_status")
-    status = told_status if isinstance(told_status, dict) else {}
+    status = {_text(name): row for name, row in told_status.items()} if isinstance(told_status, dict) else {}
     groups = _groups(told.get("pg_config"))
     first = _whole(rows[0].get("record_id")) if rows else None
     return RecorderDump(
@@ -117,7 +118,7 @@ def _state(row: Mapping[str, Any], status: Mapping[Any, Any], backend: str, seq:
     # gloo never moves an entry on: it retires it when the work is done. NCCL retires what it gave up, too.
     if backend == "gloo" and row.get("retired") is True:
         return "completed"
-    group = status.get(str(row.get("pg_id")), status.get(row.get("pg_id")))
+    group = status.get(_text(row.get("pg_id")))
     if isinstance(group, dict) and not peer_to_peer:
         done = _whole(group.get("last_completed_collective"))
         if done is not None and 0 < seq <= done:
@@ -188,11 +189,9 @@ def _whole(value: object) -> int | None:
     """A number, which newer versions of the JSON form write as text."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, int):
-        return value
-    if isinstance(value, str) and len(value) < 24 and value.lstrip("-").isdecimal() and value.isascii():
-        return int(value)
-    return None
+    if isinstance(value, str) and len(value) < 20 and value.lstrip("-").isdecimal() and value.isascii():
+        value = int(value)
+    return value if isinstance(value, int) and abs(value) < _LARGEST_NUMBER else None
 
 
 def last_of(collectives: Sequence[Collective]) -> Collective | None:
