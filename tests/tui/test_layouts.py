@@ -4,9 +4,9 @@ import pytest
 from textual.geometry import Region
 
 from ladder_tui.panes import PANES
-from ladder_tui.screens.layouts import DEVICE, HARDWARE, HOST, edges, layout_for, place, size_class, slots_of
+from ladder_tui.screens.layouts import DEVICE, HARDWARE, HOST, RANKS, edges, layout_for, place, size_class, slots_of
 
-RUNGS = ["gdb", "sanitizer", "cuda-gdb"]
+RUNGS = ["gdb", "sanitizer", "cuda-gdb", "ranks"]
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -20,11 +20,12 @@ def test_every_cell_belongs_to_one_slot(rung: str, size: tuple[int, int]) -> Non
 
 @pytest.mark.parametrize("size", ["tiny", "compact", "normal", "wide"])
 def test_every_pane_is_one_chord_away(size: str) -> None:
-    of_programs, of_devices, of_the_machine = (
-        [pane for slot in slots_of(layouts[size]) for pane in slot.panes] for layouts in (HOST, DEVICE, HARDWARE)
+    of_programs, of_devices, of_the_machine, of_jobs = (
+        [pane for slot in slots_of(layouts[size]) for pane in slot.panes]
+        for layouts in (HOST, DEVICE, HARDWARE, RANKS)
     )
     assert sorted(of_programs) == sorted(of_devices)
-    assert sorted(of_programs + of_the_machine) == sorted(PANES)
+    assert sorted(of_programs + of_the_machine + of_jobs) == sorted(PANES)
 
 
 def test_size_classes() -> None:

@@ -216,7 +216,7 @@ async def test_digits_choose_rungs_and_ctrl_c_leaves_the_screen_standing(app: La
         await settle(pilot)
         screen = app.screen
         assert isinstance(screen, StartScreen)
-        told = {"1": "GNU gdb 13.1", "3": "not on PATH", "5": "one rank"}
+        told = {"1": "GNU gdb 13.1", "3": "not on PATH", "4": "rocgdb"}
         for key, words in told.items():
             await pilot.press(key)
             assert screen.notice_line.notice is not None
