@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 if TYPE_CHECKING:
     from ladder_backends.model.breakpoint import BreakpointBinding
     from ladder_tui.screens.workspace import Workspace
 
 
-class BreakpointCommands(Screen[None]):
+class BreakpointCommands:
     """Actions on breakpoints, whichever pane is shown."""
 
     def edit_breakpoint(self, binding: BreakpointBinding) -> None:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from textual import events
-from textual.screen import Screen
 
 from ladder_backends.debugger.contract import Capability, StepKind
 from ladder_backends.rungs import added, rung_at, rung_named
@@ -58,7 +57,6 @@ class Commands(
     RankCommands,
     SanitizerCommands,
     JumpCommands,
-    Screen[None],
 ):
     """Actions of the workspace, each by the name that the registry calls."""
 
@@ -84,7 +82,7 @@ class Commands(
 
     def _typing(self) -> bool:
         """Whether what has the focus takes letters as text."""
-        focused = self.focused
+        focused = self._home.focused
         if focused is None:
             return False
         return focused.TAKES_TEXT if isinstance(focused, LineView) else True
@@ -125,8 +123,8 @@ class Commands(
         """Do what a hint, the palette or the help names."""
         home = self._home
         pane = home.panes.get(action.scope)
-        target = pane if pane is not None else self.focused if action.scope == "list" else self
-        home.ladder_app.work(home.app.run_action(action.call, target or self))
+        target = pane if pane is not None else home.focused if action.scope == "list" else home
+        home.ladder_app.work(home.app.run_action(action.call, target or home))
 
     def _refused(self, call: str) -> bool:
         """Whether the action of `call` makes no sense now; then it says why."""
@@ -211,7 +209,7 @@ class Commands(
         if home.prompt.display:
             home.prompt.close()
             return
-        taken = isinstance(self.focused, LineView) and self.focused.take_interrupt()
+        taken = isinstance(home.focused, LineView) and home.focused.take_interrupt()
         if taken or (not home.ladder.state.runs_to and self.interrupts_sanitizer()):
             return
         debug, session = home.debug, home.ladder.active
@@ -253,7 +251,7 @@ class Commands(
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole area, or give it back."""
-        area, focused = self._home.area, self.focused
+        area, focused = self._home.area, self._home.focused
         area.zoomed = "" if area.zoomed or focused is None or focused.id not in PANES else str(focused.id)
         self._home.arrange_panes()
 
@@ -263,9 +261,8 @@ class Commands(
         visible = [pane for pane in home.area.regions if pane not in home.area.folded]
         if not visible:
             return
-        here = (
-            visible.index(self.focused.id) if self.focused and self.focused.id in visible else -1 if step > 0 else 0
-        )
+        focused = home.focused.id if home.focused is not None else None
+        here = visible.index(focused) if focused in visible else -1 if step > 0 else 0
         home.panes[visible[(here + step) % len(visible)]].take_focus()
 
     def action_goto(self) -> None:
@@ -311,7 +308,7 @@ class Commands(
     def action_search(self) -> None:
         """Search in the focused view, or in the source."""
         home = self._home
-        view = self.focused if isinstance(self.focused, LineView) else home.panes.get("source")
+        view = home.focused if isinstance(home.focused, LineView) else home.panes.get("source")
         if view is None:
             home.ladder_app.refuse("search: nothing is shown that could be searched")
             return
@@ -416,7 +413,7 @@ class Commands(
         """Show every key."""
         from ladder_tui.screens.help import HelpScreen
 
-        focused = self.focused
+        focused = self._home.focused
         scope = str(focused.id or "") if focused is not None else ""
         self._home.app.push_screen(HelpScreen(self._home.palette, scope))
 

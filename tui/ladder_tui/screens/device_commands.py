@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 if TYPE_CHECKING:
     from ladder_backends.session.debug_session import DebugSession
     from ladder_tui.screens.form import FormValues
@@ -28,7 +26,7 @@ _FAILURES = (
 )
 
 
-class DeviceCommands(Screen[None]):
+class DeviceCommands:
     """Actions on a living program's GPU."""
 
     def _device_session(self, call: str) -> DebugSession | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from ladder_backends.rungs import rung_named
 from ladder_tui.actions import key_of
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 _MOST_LISTED = 18
 
 
-class JumpCommands(Screen[None]):
+class JumpCommands:
     """Actions that lead into lanes."""
 
     # Where to ---------------------------------------------------------------------------------------------------

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from ladder_tui.widgets.line_view import LineView
 
 if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
 
-class LaneCommands(Screen[None]):
+class LaneCommands:
     """Actions of the workspace that ask many lanes."""
 
     def action_over_lanes(self) -> None:
@@ -26,7 +24,7 @@ class LaneCommands(Screen[None]):
             return
         from ladder_tui.panes.pane import Pane
 
-        focused = self.focused if isinstance(self.focused, LineView) else None
+        focused = home.focused if isinstance(home.focused, LineView) else None
         here = focused.expression_at_cursor() if isinstance(focused, Pane) else ""
 
         def evaluate(text: str) -> None:

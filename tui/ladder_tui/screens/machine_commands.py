@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from ladder_backends.debugger.contract import Capability
 
 if TYPE_CHECKING:
@@ -15,15 +13,16 @@ if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
 
-class MachineCommands(Screen[None]):
+class MachineCommands:
     """Actions on the machine below the source, whichever pane is shown."""
 
     _source_names: tuple[object, SourceNames] | None = None
 
     @property
     def _focused_pane(self) -> Pane | None:
-        focused = self.focused
-        return cast("Workspace", self).panes.get(focused.id or "") if focused is not None else None
+        home = cast("Workspace", self)
+        focused = home.focused
+        return home.panes.get(focused.id or "") if focused is not None else None
 
     def offer(
         self,

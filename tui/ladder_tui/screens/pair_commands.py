@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
 
-class PairCommands(Screen[None]):
+class PairCommands:
     """Actions of the workspace that test pairs."""
 
     _sweep_seen = 0.0

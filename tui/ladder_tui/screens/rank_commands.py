@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
 
-class RankCommands(Screen[None]):
+class RankCommands:
     """What the workspace does with ranks."""
 
     def debug_rank(self, rank: int) -> None:

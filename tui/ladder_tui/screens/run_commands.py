@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from ladder_backends.debugger.contract import StepKind
 from ladder_backends.debugger.target import LaunchTarget
 from ladder_backends.model.launch import ForkMode
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
 
-class RunCommands(Screen[None]):
+class RunCommands:
     """Actions on the target as a process. What cannot be undone asks first."""
 
     def _session_for(self, call: str) -> DebugSession | None:

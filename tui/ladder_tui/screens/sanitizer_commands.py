@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from ladder_backends.rungs import rung_named
 from ladder_backends.text import clean_line
 
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from ladder_tui.screens.workspace import Workspace
 
 
-class SanitizerCommands(Screen[None]):
+class SanitizerCommands:
     """Actions on the run of the sanitizer."""
 
     def action_sanitize(self) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 if TYPE_CHECKING:
     from ladder_backends.model.focus import Focus
     from ladder_tui.screens.workspace import Workspace
 
 
-class ThreadCommands(Screen[None]):
+class ThreadCommands:
     """Actions on all threads of the target, whichever pane is shown."""
 
     def went_to_thread(self, place: Focus) -> bool:
