@@ -8,13 +8,21 @@ nothing else. Call it once, where bytes of a tool become text of the model.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
-_UNSAFE_LINE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
-)
+_UNSAFE = "\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+"""What is made visible, besides C0 controls, as a class of `re`; none of these is printable to `str`."""
+
+
+@lru_cache(maxsize=1)
+def _unsafe() -> re.Pattern[str]:
+    # Compiled when text first needs it: nearly all of it is printable, and a screen is painted before.
+    return re.compile(f"[\x00-\x08\x0b-\x1f{_UNSAFE}]")
+
+
+@lru_cache(maxsize=1)
+def _unsafe_line() -> re.Pattern[str]:
+    return re.compile(f"[\x00-\x1f{_UNSAFE}]")
 
 
 def _visible(match: re.Match[str]) -> str:
@@ -34,12 +42,12 @@ def clean(text: str) -> str:
     C0 controls become the matching control picture (ESC becomes `␛`), all others an escape such as
     `\\u202e`. Clean text is returned unchanged.
     """
-    return _UNSAFE.sub(_visible, text)
+    return text if text.isprintable() else _unsafe().sub(_visible, text)
 
 
 def clean_line(text: str) -> str:
     """Like `clean`, for text that must stay on one line: newline and tab are made visible too."""
-    return _UNSAFE_LINE.sub(_visible, text)
+    return text if text.isprintable() else _unsafe_line().sub(_visible, text)
 
 
 def decode(raw: bytes) -> str:

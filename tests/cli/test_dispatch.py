@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from ladder_tui.cli import dispatch as cli_dispatch
 from ladder_tui.cli.commands import COMMANDS, LATER
 from ladder_tui.cli.failure import guarded
+from ladder_tui.cli.option_parser import Parser
+from ladder_tui.cli.parser import Defaults
 from ladder_tui.cli.words import split_options
 from ladder_tui.log_file import log_path
 
@@ -222,3 +225,15 @@ def test_a_folder_that_is_gone_is_one_line(words: str, tmp_path: Path) -> None:
     assert answer.stderr.startswith("ladder-tui: ")
     assert len(answer.stderr.splitlines()) == 1
     assert "unexpected" not in answer.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_options_mean_what_the_parser_makes_of_none(name: str) -> None:
+    command = COMMANDS[name]
+    module = import_module(command.module)
+    defaults, parser = Defaults(), Parser(command.name, command.summary, command.usage)
+    module.configure(defaults)
+    module.configure(parser)
+    if defaults.suffices:
+        assert defaults.values == vars(parser.parse_args([]))
+    assert defaults.suffices or name not in ("run", "sanitize")

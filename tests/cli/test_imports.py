@@ -15,10 +15,16 @@ import ladder_backends.session.ladder, ladder_tui.app, ladder_tui.screens.start
 SESSION = "import ladder_backends.session.target_kind, ladder_backends.gdb, ladder_backends.session.debug_session"
 HELP = "from ladder_tui.cli import main; main(['--help'])"
 
-PARSERS = ("xml", "email", "importlib.metadata", "pygments", "watchfiles")
+PARSERS = ("xml", "email", "importlib.metadata", "pygments", "watchfiles", "tomllib", "argparse", "json")
 READERS = ("ladder_backends.sanitizer", "ladder_backends.recording")
 ENGINES = ("ladder_backends.gdb", "ladder_backends.cuda_gdb", "ladder_backends.mi", "ladder_backends.images")
 DIALOGS = ("ladder_tui.command_palette", "ladder_tui.screens.choice", "ladder_tui.screens.help")
+UNSEEN = (
+    "logging.handlers",
+    "ladder_backends.model.finding",
+    "ladder_backends.model.grid",
+    "ladder_backends.session.alternatives",
+)
 PANES = ("ladder_tui.panes.source_pane", "ladder_tui.panes.findings_pane", "ladder_tui.panes.grid_pane")
 
 
@@ -26,7 +32,9 @@ PANES = ("ladder_tui.panes.source_pane", "ladder_tui.panes.findings_pane", "ladd
     ("script", "unwanted"),
     [
         pytest.param(
-            START, (*PARSERS, *READERS, *ENGINES, *DIALOGS, *PANES, "ladder_backends.case"), id="start screen"
+            START,
+            (*PARSERS, *READERS, *ENGINES, *DIALOGS, *PANES, *UNSEEN, "ladder_backends.case"),
+            id="start screen",
         ),
         pytest.param(SESSION, (*READERS, "xml", "pygments", "ladder_backends.images.gpu_dump"), id="session"),
         pytest.param(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -69,6 +68,8 @@ def recent_file() -> Path:
 
 def read_recent() -> tuple[Recent, ...]:
     """What was opened last, newest first; nothing where the file is missing or broken."""
+    import json
+
     try:
         with recent_file().open("rb") as stream:
             entries = json.loads(stream.read(_MAX_FILE))
@@ -81,6 +82,8 @@ def read_recent() -> tuple[Recent, ...]:
 
 def remember(opening: Opening) -> None:
     """Put what was opened at the front of the list; a list that cannot be written is left as it is."""
+    import json
+
     entry = _recent_of(opening)
     if entry is None:
         return

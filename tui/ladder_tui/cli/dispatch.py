@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 from ladder_backends.rungs import debugger_list
 from ladder_backends.text import clean_line
@@ -48,18 +50,29 @@ def _command_like(word: str) -> str:
 
 
 def _run(command: Command, words: list[str]) -> int:
-    from ladder_tui.cli.parser import Parser
-
     module = import_module(command.module)
-    parser = Parser(command.name, command.summary, command.usage)
-    module.configure(parser)
     program: list[str] = []
     if command.program:
         split = split_options(words)
         words, program = split.options, split.rest
-    arguments = parser.parse_args(words)
+    arguments = _no_options(module) if not words else None
+    if arguments is None:
+        from ladder_tui.cli.option_parser import Parser
+
+        parser = Parser(command.name, command.summary, command.usage)
+        module.configure(parser)
+        arguments = parser.parse_args(words)
     arguments.program = program
     return int(module.run(arguments))
+
+
+def _no_options(module: ModuleType) -> Any:
+    """What a command without options and other words means; None where that is for the parser to say."""
+    from ladder_tui.cli.parser import Defaults
+
+    defaults = Defaults()
+    module.configure(defaults)
+    return SimpleNamespace(**defaults.values) if defaults.suffices else None
 
 
 def _show_version() -> int:

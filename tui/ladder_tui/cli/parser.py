@@ -1,35 +1,21 @@
-"""Argument parsing with one-line errors."""
+"""Options of commands, and one-line errors of those that cannot be understood.
+
+What parses them is imported where there is something to parse: to import it takes as long as to read a theme.
+"""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ladder_backends.errors import LadderError
+
+if TYPE_CHECKING:
+    import argparse
 
 
 class UsageError(LadderError):
     """A command line that cannot be understood."""
-
-
-class Parser(argparse.ArgumentParser):
-    """Raises instead of printing, and accepts no abbreviations: they would break with the next option."""
-
-    def __init__(self, command: str, summary: str, usage: str) -> None:
-        super().__init__(
-            prog=f"ladder-tui {command}".rstrip(),
-            description=summary[:1].upper() + summary[1:] + ".",
-            usage=f"ladder-tui {command} [OPTIONS] {usage}".rstrip(),
-            allow_abbrev=False,
-        )
-        self._command = command
-
-    def error(self, message: str) -> NoReturn:
-        """Turn a complaint of argparse into ours."""
-        if not self._command:
-            raise UsageError(message, "", "see ladder-tui --help")
-        raise UsageError(self._command, message, f"see ladder-tui {self._command} --help")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -53,3 +39,34 @@ def add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="FILE", type=Path, help="record the engine's streams, to be played back by replay"
     )
+
+
+class Defaults:
+    """Takes options as `argparse.ArgumentParser` does, for a command line that has none.
+
+    Attributes:
+        values: What such a command line means, by name.
+        suffices: It is understood so; else it is the parser that has to say what is missing.
+    """
+
+    epilog: str | None = None
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.suffices = True
+
+    def add_argument(self, *names: str, **how: Any) -> None:
+        """Note what an option is where it is left out."""
+        action = how.get("action", "store")
+        if not names[0].startswith("-") or how.get("required") or action not in ("store", "store_true", "append"):
+            self.suffices = False
+        name = how.get("dest") or next((name for name in names if name.startswith("--")), names[0])
+        default = how.get("default", False if action == "store_true" else None)
+        if isinstance(default, str) and "type" in how:
+            self.suffices = False
+        self.values[name.lstrip("-").replace("-", "_")] = default
+
+    def __getattr__(self, name: str) -> Any:
+        # Groups, and whatever else there is.
+        self.suffices = False
+        return lambda *_, **__: self

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ladder_backends.rungs import OURS, debugger_list
 from ladder_backends.text import clean_line
 from ladder_tui.cli.output import headless
 from ladder_tui.cli.parser import UsageError, add_json, add_record, add_screen
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:

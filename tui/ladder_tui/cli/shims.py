@@ -9,7 +9,8 @@ _PATIENCE = 10.0
 """Seconds that a version manager may take; it is a script itself."""
 
 _SHIM = (
-    r"""^\s*exec\s+(?P<quote>["']?)(?P<manager>(?:/[^"'\n]*/)?(?:pyenv|rbenv|nodenv|goenv|jenv|asdf))(?P=quote)\s+exec\s"""
+    r"""^\s*exec\s+(?P<quote>["']?)(?P<manager>(?:/[^"'\n]*/)?(?:pyenv|rbenv|nodenv|goenv|jenv|asdf))"""
+    r"""(?P=quote)\s+exec\s"""
 )
 """The last line of a shim, as `pyenv rehash` and `asdf reshim` write it: `exec MANAGER exec NAME "$@"`."""
 

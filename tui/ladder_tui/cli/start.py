@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from ladder_tui.cli.parser import add_screen
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 
 def configure(parser: ArgumentParser) -> None:
