@@ -1,8 +1,9 @@
 """Sees to it that no rank is left stopped by an engine that is gone.
 
 An engine that lets go of a process while it attaches to it or stops some of its threads may leave it stopped (state
-T): seen with gdb 13 in non-stop. So whoever let go looks, and wakes those that ran before. Where the console is killed, its engines
-let go by themselves, and nobody is left to look: a small process of its own does, which only waits for that.
+T): seen with gdb 13 in non-stop. So whoever let go looks, and wakes those that ran before. Where the console is
+killed, its engines let go by themselves, and nobody is left to look: a small process of its own does, which only
+waits for that.
 """
 
 from __future__ import annotations

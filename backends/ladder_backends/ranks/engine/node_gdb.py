@@ -19,7 +19,6 @@ from ladder_backends.errors import (
 from ladder_backends.gdb.environment import engine_environment
 from ladder_backends.gdb.probing import install_remedy, needs_libraries
 from ladder_backends.gdb.warm_symbols import WarmSymbols
-from ladder_backends.mi.pty_transport import PtyTransport
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.mi.session import MiSession
 from ladder_backends.mi.transport import EngineCommand
@@ -32,6 +31,7 @@ from ladder_backends.ranks.engine.fitness import EnginePlan, start_of, unfit
 from ladder_backends.ranks.engine.group_reader import GroupReader
 from ladder_backends.ranks.engine.held_rank import HeldRank, Hold
 from ladder_backends.ranks.engine.left_stopped import LastWatch, wake
+from ladder_backends.ranks.engine.machine_terminal import ARGUMENTS, MachineTerminal
 from ladder_backends.ranks.engine.rank_events import RankEvent, RankEventKind
 from ladder_backends.text import clean_line
 
@@ -66,8 +66,8 @@ _SETTINGS = (
     "-gdb-set max-value-size 16777216",
     "-gdb-set unwindonsignal on",
     "-gdb-set auto-load python-scripts off",
-    # The one by which gdb itself attaches shows as the process's own at times (seen in gdb 13); if it were passed on,
-    # the rank would be stopped by it as soon as it goes on or is let go.
+    # The one by which gdb itself attaches shows as the process's own at times (seen in gdb 13): if it were passed
+    # on, the rank would be stopped by it as soon as it goes on or is let go.
     '-interpreter-exec console "handle SIGSTOP stop print nopass"',
     *(f'-interpreter-exec console "handle {name} nostop noprint pass"' for name in _PASSED_ON),
 )
@@ -88,7 +88,7 @@ class NodeGdb:
         self._watch = watch
         self.reader = GroupReader(tell)
         self._session: MiSession | None = None
-        self._transport: PtyTransport | None = None
+        self._transport: MachineTerminal | None = None
         self.warm: WarmSymbols | None = None
         self._moved = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
@@ -107,11 +107,11 @@ class NodeGdb:
             raise EngineMissing("cannot start gdb", found.missing, install_remedy("gdb"))
         command = EngineCommand(
             "gdb",
-            (str(found.path), "-nx", "-q"),
+            (str(found.path), "-nx", "-q", *ARGUMENTS),
             environment=engine_environment(libraries=needs_libraries(found.path)),
             core_size_zero=True,
         )
-        self._transport = PtyTransport(command)
+        self._transport = MachineTerminal(command)
         session = MiSession(self._transport)
         session.listen(notice=self.reader.read, stream=lambda _channel, _chunk: None, ended=self._ended)
         await session.start()

@@ -21,8 +21,9 @@ from ladder_backends.ranks.engine.stop_budget import Limit, StopBudget, limits_o
 _LARGE = 64 << 20
 """Bytes of symbols from which on a rank takes longer to stop."""
 
-_SMALL_PAUSE, _LARGE_PAUSE = 0.05, 0.35
+_SMALL_PAUSE, _LARGE_PAUSE = 0.08, 0.35
 _STANDING_PAUSE = 0.03
+_SLOWEST = 4.0
 
 
 class BudgetTooSmall(LadderError):
@@ -78,6 +79,7 @@ class RankEngine:
         self._watch: LastWatch | None = None
         self._resuming: set[asyncio.Task[None]] = set()
         self._one_at_a_time = asyncio.Lock()
+        self._slowness = 1.0
 
     # -- life
 
@@ -143,6 +145,9 @@ class RankEngine:
         away = [rank.rank for rank in wanted if self.held(rank.rank) is None and rank.rank not in told]
         unreachable.extend(self._gone(number) for number in away)
         took = time.monotonic() - started
+        if predicted:
+            # A machine under load is slow the next time, too.
+            self._slowness = max(1.0, min(_SLOWEST, self._slowness * self._longest(standing) / predicted))
         self.pauses.append(
             Reading(RankSource.GDB, answered, tuple(unreachable), predicted, self._longest(standing), took)
         )
@@ -215,7 +220,7 @@ class RankEngine:
             return _STANDING_PAUSE + 0.002 * ranks
         large = any(engine.symbol_bytes > _LARGE for engine in self.engines)
         first = _LARGE_PAUSE if large else _SMALL_PAUSE
-        return first * (1 + 0.5 * (ranks - 1))
+        return first * (1 + 0.5 * (ranks - 1)) * self._slowness
 
     @contextlib.asynccontextmanager
     async def standing(self, ranks: Iterable[int]) -> AsyncIterator[Standing]:
