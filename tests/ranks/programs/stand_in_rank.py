@@ -1,7 +1,7 @@
 """Stands in for a rank of NCCL where no GPU is: its RAS thread and its watchdog's pipe, as NCCL 2.28 and torch do.
 
-Usage: stand_in_rank.py SETTINGS.json, with `library` (a file to map), `port` and `answers` (reports of RAS, of which
-the last is given for ever; JSON ones to those who ask for them), and `dump` (written once the pipe is written to).
+Usage: stand_in_rank.py SETTINGS.json, with `library` (a file to map), `port` and `answers` (reports of RAS, of
+which the last is given for ever; JSON ones to those who ask for them), and `dump` (written once the pipe was).
 """
 
 import json

@@ -1,7 +1,7 @@
 """Asks torch's debug server of each rank for its flight recorder, past the job's own web page.
 
-`torch.distributed.debug.start_debug_server` lets each rank listen, and puts `http://HOST:PORT` into the job's store as
-`debug_server/rankN` (torch/distributed/debug/__init__.py, torch 2.10 to 2.14). A POST to `/handler/fr_trace_json`
+`torch.distributed.debug.start_debug_server` lets each rank listen, and puts `http://HOST:PORT` into the job's store
+as `debug_server/rankN` (torch/distributed/debug/__init__.py, torch 2.10 to 2.14). A POST to `/handler/fr_trace_json`
 answers what gloo recorded, `/handler/dump_nccl_trace_json` what NCCL did. A thread of the rank's own answers.
 """
 
@@ -103,10 +103,8 @@ async def post(host: str, port: int, path: str, deadline: float) -> bytes:
 async def _body(reader: asyncio.StreamReader) -> bytes:
     head = await reader.readuntil(b"\r\n\r\n")
     status = head.split(None, 2)[1:2]
-    fields = dict(
-        (name.strip().lower(), value.strip())
-        for name, _, value in (line.partition(b":") for line in head.split(b"\r\n")[1:])
-    )
+    pairs = (line.partition(b":") for line in head.split(b"\r\n")[1:])
+    fields = {name.strip().lower(): value.strip() for name, _, value in pairs}
     if status != [b"200"]:
         raise ValueError(f"status {status[0].decode('ascii', 'replace') if status else 'none'}")
     if fields.get(b"transfer-encoding", b"").lower() == b"chunked":

@@ -1,4 +1,4 @@
-"""All that a job's flight recorders tell: live from its debug servers, by a trigger, or from files that lie there."""
+"""All that a job's flight recorders tell: live from debug servers, by a trigger, or from files that lie there."""
 
 from __future__ import annotations
 
