@@ -16,7 +16,8 @@ from ladder_backends.ranks.process_table import Process, ProcessTable
 
 _WRAPPER_NAMES = """ash bash busybox csh dash fish ksh mksh sh tcsh zsh env time timeout nice ionice nohup stdbuf
 setsid script numactl taskset hwloc-bind chrt prlimit xterm tmux screen sudo su gdb cuda-gdb lldb rr strace ltrace
-perf nsys ncu compute-sanitizer apptainer singularity docker podman srun mpirun mpiexec prun catchsegv tini dumb-init"""
+perf nsys ncu compute-sanitizer apptainer singularity docker podman srun mpirun mpiexec prun catchsegv tini
+dumb-init"""
 _WRAPPERS = frozenset(_WRAPPER_NAMES.split())
 """Programs that start another one and are no rank, by the names of their files."""
 

@@ -21,7 +21,7 @@ _NAMES = {"x86_64": _X86_64, "aarch64": _GENERIC}.get(platform.machine(), {})
 
 
 def syscall_name(text: str) -> str:
-    """The call out of `/proc/PID/syscall` (proc(5)): its name or number, `running`, or empty where it is not told."""
+    """The call out of `/proc/PID/syscall` (proc(5)): its name or number, `running`, or empty if untold."""
     first = text.split(None, 1)[0] if text.strip() else ""
     if first == "running":
         return first

@@ -1,8 +1,8 @@
 """Speaks with the RAS thread of NCCL (2.24 and later): one line a command, one connection a question.
 
 Protocol: NCCL's documentation, "RAS", and src/ras/client.cc: `TIMEOUT n` and `SET FORMAT json` (2.28.7 and later)
-are answered `OK`, `VERBOSE STATUS` by the report, after which the server closes. What it does not know it answers with
-`ERROR`. Any rank's thread answers; it collects from all others, for which it waits as long as it was told.
+are answered `OK`, `VERBOSE STATUS` by the report, after which the server closes. What it does not know it answers
+with `ERROR`. Any rank's thread answers; it collects from all others, for which it waits as long as it was told.
 """
 
 from __future__ import annotations

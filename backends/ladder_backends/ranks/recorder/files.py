@@ -1,8 +1,8 @@
 """Where a rank's flight recorder is dumped to, and how it is asked to dump.
 
 Names: torch/csrc/distributed/c10d/FlightRecorder.cpp (`DebugInfoWriter`) and ProcessGroupNCCL.hpp (`DumpPipe`),
-torch 2.2 to 2.14: the file is a prefix with the rank behind it; the pipe is a prefix, the rank and `.pipe`, and any byte
-that is written to it makes the rank's watchdog dump.
+torch 2.2 to 2.14: the file is a prefix with the rank behind it; the pipe is a prefix, the rank and `.pipe`, and any
+byte that is written to it makes the rank's watchdog dump.
 """
 
 from __future__ import annotations
