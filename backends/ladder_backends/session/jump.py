@@ -54,6 +54,7 @@ class JumpOutcome:
         way: How: into a dump, or by running the program.
         phases: What happened on the way, with the seconds from the request on.
         superseded: Another jump was asked for before this one began.
+        doubt: What the report leaves open although the lane was reached, or an empty string.
     """
 
     asked: Focus
@@ -72,6 +73,7 @@ class JumpOutcome:
     way: Way = Way.DUMP
     phases: tuple[tuple[str, float], ...] = ()
     superseded: bool = False
+    doubt: str = ""
 
     @property
     def exact(self) -> bool:
@@ -132,6 +134,7 @@ async def jump(debugger: Debugger, asked: Focus, *, finding: Finding | None = No
         reason=reason,
         alternatives=extra if reason else (),
         seconds=time.perf_counter() - began,
+        doubt=_other_devices(candidates, kernel, asked),
     )
 
 
@@ -151,6 +154,18 @@ def _candidates(kernels: Sequence[Kernel], asked: Focus, finding: Finding | None
     wanted = base_name(finding.kernel)
     held = ", ".join(dict.fromkeys(base_name(kernel.name) for kernel in kernels))
     return (), f"the finding is in kernel {wanted}, and the dump holds {held}: it is of another launch"
+
+
+def _other_devices(candidates: Sequence[Kernel], reached: Kernel | None, asked: Focus) -> str:
+    """That the lane's kernel runs on other devices too, where nothing says on which it was meant."""
+    if reached is None or "kernel" in asked or "block" not in asked:
+        return ""
+    same = [each for each in candidates if each.device != reached.device and same_kernel(each.name, reached.name)]
+    if not same:
+        return ""
+    others = ", ".join(f"kernel {each.number} on device {each.device}" for each in same[:4])
+    more = f" and {len(same) - 4} more" if len(same) > 4 else ""
+    return f"on device {reached.device}; it may be meant in {others}{more}: a report names no device"
 
 
 async def _move(

@@ -190,6 +190,8 @@ class Jumps:
                 self._ladder.background(watches_of(session))
             if outcome.reached is None or outcome.reason:
                 self._ladder.notice(outcome.reason, "warning")
+            elif outcome.doubt:
+                self._ladder.notice(outcome.doubt, "warning")
             elif lacks:
                 self._ladder.notice(f"{lacks}: this is its lane in the dump of another tool's run", "warning")
             return outcome

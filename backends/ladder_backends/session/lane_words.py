@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from ladder_backends.session.debug_state import DebugState
 
 
-def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
+def lane_words(focus: Focus | None, kernel: Kernel | None, room: int, device: int | None = None) -> str:
     """As much as fits of `thread (240,0,0) of (256,1,1) block (3,0,0) of (4,1,1) · SM 126 warp 7 lane 16`.
 
     Args:
         focus: Where the engine stands.
         kernel: The one it stands in, or None where that is not known.
         room: Columns.
+        device: The device to name, where there are several.
     """
     if focus is None:
         return ""
@@ -45,15 +46,20 @@ def lane_words(focus: Focus | None, kernel: Kernel | None, room: int) -> str:
     clusters = f" cluster {format_coordinate(cluster)}" if cluster is not None else ""
     sm, warp, slot = focus.index("sm"), focus.index("warp"), focus.index("lane")
     told = [f"{name} {at}" for name, at in (("warp", warp), ("lane", slot)) if at is not None]
-    lane = " · " + " ".join(([f"SM {sm}"] if sm is not None else []) + told) if told else ""
-    lane_only = " · " + " ".join(told) if told else ""
+    on = [f"device {device}"] if device is not None else []
+    lane = " · " + " ".join([*on, *([f"SM {sm}"] if sm is not None else []), *told]) if told else ""
+    lane_only = " · " + " ".join([*on, *told]) if told else ""
     brief = "".join(f" {letter}{at}" for letter, at in (("SM ", sm), ("w", warp), ("l", slot)) if at is not None)
+    if device is not None:
+        # Of all numbers of the hardware this one tells most.
+        brief = f" dev {device}{brief}"
     choices = (
         whole + clusters + lane + number,
         whole + clusters + lane,
         where + clusters + lane,
         where + clusters + lane_only,
         short + clusters + brief,
+        *([f"{short}{clusters} dev {device}", f"{short} dev {device}"] if device is not None else []),
         where + clusters,
         short + clusters,
         short,
@@ -75,6 +81,15 @@ def lane_of(focus: Focus | None) -> tuple[object, ...]:
     if focus is None or "block" not in focus:
         return ()
     return focus.get("kernel"), focus.get("block"), focus.get("thread")
+
+
+def device_to_name(debug: DebugState) -> int | None:
+    """The device of the focused lane, where it is not the only one that has kernels; else None."""
+    device = debug.focus.index("device") if debug.focus is not None and "block" in debug.focus else None
+    if device is None:
+        return None
+    several = len({kernel.device for kernel in debug.grid.kernels} | {device}) > 1
+    return device if several or device > 0 else None
 
 
 def kernel_of(debug: DebugState) -> Kernel | None:

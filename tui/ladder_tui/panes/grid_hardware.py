@@ -75,7 +75,8 @@ def hardware_rows(
     built = HardwareRows()
     rows, state = built.rows, debug.hardware
     shown = next((device for device in state.devices if device.number == state.device), None)
-    rows += [_device_row(device, device is shown) for device in state.devices]
+    here = debug.focus.index("device") if debug.focus is not None else None
+    rows += [_device_row(device, device is shown, device.number == here) for device in state.devices]
     if state.note:
         rows.append(Row((Cell("! ", "warn"), Cell(state.note, "warn"))))
     if shown is not None:
@@ -86,10 +87,11 @@ def hardware_rows(
     return built
 
 
-def _device_row(device: Device, shown: bool) -> Row:
+def _device_row(device: Device, shown: bool, focused: bool) -> Row:
+    """Filled where the engine stands, hollow where only its SMs are looked at."""
     used = device.active_sms.bit_count()
     cells = (
-        Cell("◆ " if shown else "  ", "focus"),
+        Cell("◆ " if focused else "◇ " if shown else "  ", "focus"),
         Cell(f"device {device.number}  ", "number"),
         Cell(device.name, "function"),
         Cell(f"  {device.architecture}  {device.bus}", "muted"),

@@ -15,6 +15,7 @@ from ladder_backends.rungs import dump_rung
 from ladder_backends.session.alternatives import Act, Alternative
 from ladder_backends.session.device_view import with_places
 from ladder_backends.session.ladder import Ladder
+from ladder_backends.session.lane_words import device_to_name
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.block_walk import BlockWalk
@@ -177,7 +178,9 @@ class GridPane(Pane):
             )
         if debug is None or kernel is None:
             return super().title()
-        state = [Cell(invocation(kernel), "function"), Cell(f"  kernel {kernel.number}", "muted")]
+        device = device_to_name(debug)
+        where = f"  kernel {kernel.number}" + (f" dev {device}" if device is not None else "")
+        state = [Cell(invocation(kernel), "function"), Cell(where, "muted")]
         if kernel.provenance is Provenance.RECORDING:
             state.append(Cell("  recording", "recording"))
         if debug.run is Run.RUNNING:

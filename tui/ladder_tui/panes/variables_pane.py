@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.facets.values import CALLS, Form
 from ladder_backends.session.ladder import Ladder
-from ladder_backends.session.lane_words import kernel_of, lane_words
+from ladder_backends.session.lane_words import device_to_name, kernel_of, lane_words
 from ladder_backends.session.state import Change, LadderState, Run
 from ladder_backends.session.value_rows import WATCHED, Key, Sort, ValueRow
 from ladder_tui.actions import bindings_for, key_of
@@ -222,7 +222,7 @@ class VariablesPane(Pane):
         debug = self.debug
         if debug is None or not self._in_lane or self.size.height < _LEAST_HEIGHT:
             return None
-        words = lane_words(debug.focus, kernel_of(debug), self.body_width)
+        words = lane_words(debug.focus, kernel_of(debug), self.body_width, device_to_name(debug))
         return Row((Cell(words, "muted"),)) if words and not self.not_standing() else None
 
     def empty_text(self) -> str:

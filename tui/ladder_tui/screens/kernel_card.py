@@ -155,7 +155,7 @@ def _facts(launch: KernelLaunch, focus: Focus | None, width: int) -> Iterator[tu
         yield "" if position else "arguments", f"{argument.name} = {value}{kind}", "value"
     if not launch.arguments:
         yield "arguments", launch.build or "none told", "muted"
-    if words := lane_words(focus, kernel, max(width, 40)):
+    if words := lane_words(focus, kernel, max(width, 40), kernel.device or None):
         yield "lane", words, "text"
         if focus is not None and "computed" not in words:
             yield "", f"number {global_number(focus, kernel):,} of the grid (computed)", "muted"

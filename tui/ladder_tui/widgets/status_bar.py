@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ladder_backends.model.focus import Focus, format_coordinate
 from ladder_backends.model.provenance import Provenance
 from ladder_backends.rungs import Layout, rung_named
+from ladder_backends.session.lane_words import device_to_name
 from ladder_backends.session.seat import Seat
 from ladder_backends.session.seats import seat_title
 from ladder_backends.session.state import Run
@@ -67,6 +68,8 @@ class StatusBar(LineView, can_focus=False):
         self.chord: tuple[Cell, ...] = ()
         self.how_to_answer: Callable[[], str] = str
         """The keys that lead to typing to a program that seems to wait for it, or an empty string."""
+        self._passing = False
+        self._stood: tuple[object, ...] | None = None
         self._offered: tuple[object, tuple[Action, ...]] = ((), ())
         self._hinted: tuple[object, tuple[Cell, ...]] = ((), ())
 
@@ -81,8 +84,46 @@ class StatusBar(LineView, can_focus=False):
         """One line."""
         return 1
 
+    def update(self) -> None:
+        """Tell anew what is so now."""
+        super().update()
+        self._stood = self._standing() if not self._passing else None
+
+    def update_at_stop(self) -> None:
+        """Tell of a stop, unless all is as at the one before but for its cost, which is told a moment later."""
+        if self._stood is None or self._stood != self._standing():
+            self.update()
+
+    def _standing(self) -> tuple[object, ...] | None:
+        """Whatever is told of a target that stands, but for what it cost to get there."""
+        session = self.ladder.active
+        if session is None or session.state.run is not Run.STOPPED:
+            return None
+        debug = session.state
+        control, threads = debug.control, debug.threads
+        return (
+            debug.place_name,
+            debug.run_detail,
+            debug.fault,
+            debug.machine.signals.cause,
+            debug.focus,
+            debug.asked,
+            debug.stopped_elsewhere,
+            debug.capabilities,
+            threads.count,
+            threads.alone,
+            threads.non_stop,
+            control.backwards,
+            control.recording,
+            len(control.processes),
+            control.startable,
+            self.ladder.state.aside.get(debug.rung),
+            self.screen.focused,
+        )
+
     def row(self, index: int) -> Row:
         """State at the left, keys at the right."""
+        self._passing = bool(self.chord)
         if self.chord:
             return Row((Cell(" "), *self.chord))
         session = self.ladder.active
@@ -92,7 +133,7 @@ class StatusBar(LineView, can_focus=False):
             cells += self._focus(debug)
             cells += self._cost(debug)
         pending = self._pending(session.pending()) if session is not None else []
-        cells += pending + self._elsewhere_runs()
+        cells += pending + self._elsewhere_runs() + self._goes_on()
         if answer := self.how_to_answer():
             cells += [
                 _SEPARATOR,
@@ -175,7 +216,9 @@ class StatusBar(LineView, can_focus=False):
         some_stand = debug.run is Run.RUNNING and (debug.threads.non_stop or debug.threads.alone)
         if focus is None or not (debug.run in _STANDING or some_stand):
             return []
-        cells = [Cell("  "), Cell(self._where(focus), "focus"), *self._among(debug)]
+        device = device_to_name(debug)
+        on = "" if device is None else f"device {device} " if self.size.width >= 100 else f"dev {device} "
+        cells = [Cell("  "), Cell(on + self._where(focus), "focus"), *self._among(debug)]
         if debug.asked is not None:
             if focus.satisfies(debug.asked):
                 cells.append(Cell(" · asked = reached" if self.size.width >= 100 else " =", "ok"))
@@ -222,6 +265,13 @@ class StatusBar(LineView, can_focus=False):
             _SEPARATOR,
             Cell(f"{run.tool or 'sanitizer'} {max(0.0, self.clock() - run.begun):.0f} s{found}", "warn"),
         ]
+
+    def _goes_on(self) -> list[Cell]:
+        """When ranks that stand in a debugger go on by themselves."""
+        at = self.ladder.state.ranks.goes_on_at
+        if at is None:
+            return []
+        return [_SEPARATOR, Cell(f"goes on in {max(0.0, at - self.clock()):.0f} s", "warn")]
 
     def _pending(self, pending: Sequence[tuple[str, float]]) -> list[Cell]:
         waiting = [(text, age) for text, age in pending if age >= PENDING_AFTER]
