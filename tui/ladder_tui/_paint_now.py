@@ -76,6 +76,13 @@ def _regions(view: Widget, lines: Iterable[tuple[int, Strip]]) -> Iterator[Regio
     return (Region(0, y, width, 1) for y, _ in lines)
 
 
+def paint_first(app: App[Any]) -> None:
+    """Paint what was laid out while the app began: it would wait for the next tick of its screen's clock."""
+    screen = app.screen
+    if _is_usable() and not app._batch_count and screen.is_mounted:
+        screen._on_timer_update()
+
+
 def write_at_once(app: App[Any]) -> bool:
     """Let what the terminal takes without waiting be written by whoever has composed it.
 

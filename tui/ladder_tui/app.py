@@ -25,6 +25,7 @@ from ladder_backends.debugger.target import CoreTarget
 from ladder_backends.errors import LadderError, WrongProgram
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
+from ladder_tui._paint_now import paint_first
 from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once, act_on_screen
 from ladder_tui.actions import ACTIONS, choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
@@ -103,6 +104,7 @@ class LadderApp(SparingApp[int]):
         self._offered_for: DebugSession | None = None
         self._theme_error = ""
         self.palette = self._load_palette(self.settings.theme)
+        self._begin_theme()
         self.workspace = Workspace(ladder, self.palette, clock)
         self.workspace.starts_covered = start
 
@@ -123,13 +125,25 @@ class LadderApp(SparingApp[int]):
             self._theme_error = error.line()
             palette = Palette(load_theme(DEFAULT_THEME), self.depth)
         self.register_theme(_textual_theme(palette.source))
-        self.theme = f"ladder-{palette.source.name}"
         return palette
+
+    def _begin_theme(self) -> None:
+        """Take a theme before there is anything to be drawn anew, as setting `theme` would all of it."""
+        name = f"ladder-{self.palette.source.name}"
+        self.set_reactive(LadderApp.theme, name)
+        for class_name, on in (
+            (f"-theme-{name}", True),
+            ("-dark-mode", self.palette.source.dark),
+            ("-light-mode", not self.palette.source.dark),
+        ):
+            self.set_class(on, class_name, update=False)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     def use_theme(self, name: str) -> None:
         """Draw everything in another theme."""
         self._theme_error = ""
         self.palette = self._load_palette(name)
+        self.theme = f"ladder-{self.palette.source.name}"
         self.workspace.set_palette(self.palette)
         if self._theme_error:
             self.say(self._theme_error, "error")
@@ -163,6 +177,7 @@ class LadderApp(SparingApp[int]):
             self.call_after_refresh(lambda: self.work(self._open()))
         elif self._start:
             self._show_start(picks_process=self._picks_process)
+            self.call_later(paint_first, self)
         if self._theme_error:
             self.say(self._theme_error, "error")
         self.call_after_refresh(self._settled)
