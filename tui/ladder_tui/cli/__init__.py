@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
+
+GARBAGE_AFTER = (100_000, 20, 20)
+"""Objects, and rounds of the younger ones, after which garbage is looked for."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -12,6 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: Words after the program's name; those of this process where None.
     """
+    # What is imported stays: looking through it for garbage again and again takes a while.
+    gc.set_threshold(*GARBAGE_AFTER)
     from ladder_tui.cli.dispatch import dispatch
     from ladder_tui.cli.failure import guarded
 
