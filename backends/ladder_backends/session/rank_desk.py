@@ -20,11 +20,14 @@ from ladder_backends.session.state import Change, Run
 if TYPE_CHECKING:
     from ladder_backends.model.ranks import Evidence, Job, Rank, RankFrame, Reading
     from ladder_backends.ranks.engine.rank_engine import RankEngine
+    from ladder_backends.ranks.engine.stop_budget import Limit as TimeOut
     from ladder_backends.ranks.looking import StackStep
+    from ladder_backends.ranks.sets import SetBook
     from ladder_backends.ranks.stacks import StackTree
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.ladder import Ladder
     from ladder_backends.session.rank_state import RankState
+    from ladder_backends.session.rank_watch import RankWatch
 
 BETWEEN = 1.0
 """Seconds between the two looks that tell a hang from a moment."""
@@ -49,6 +52,8 @@ class RankDesk:
         self._engine: RankEngine | None = None
         self._one_at_a_time = asyncio.Lock()
         self._measured: dict[str, float] = {}
+        self._limits: tuple[TimeOut, ...] = ()
+        self._watch: RankWatch | None = None
 
     @property
     def state(self) -> RankState:
@@ -153,6 +158,8 @@ class RankDesk:
                 return
             self._take(evidence)
             await asyncio.to_thread(self._judge)
+            if self._watch is not None:
+                self._watch.change(self._limits)
         except LadderError as error:
             state.failure = error.line()
             raise
@@ -188,7 +195,12 @@ class RankDesk:
         state.tree = self._tree(now)
         state.verdicts = verdicts(state.looks)
         pids = [rank.pid for rank in now.job.ranks]
-        state.limits = tuple(Limit(one.seconds, one.source) for one in limits_of(pids, now.collectives))
+        ras = any(str(reading.source) == "RAS" and reading.answered for reading in now.readings)
+        # A library that is there is not one that is used: without its RAS, NCCL watches over nobody by it.
+        self._limits = tuple(
+            one for one in limits_of(pids, now.collectives) if ras or not one.source.startswith("NCCL RAS")
+        )
+        state.limits = tuple(Limit(one.seconds, one.source) for one in self._limits)
         self._price()
 
     def _tree(self, now: Evidence) -> StackTree:
@@ -266,18 +278,35 @@ class RankDesk:
         Raises:
             LadderError: It is no set, or one of other ranks; the message points at the column.
         """
-        from ladder_backends.ranks.rank_list import fold, unfold
+        from ladder_backends.ranks.rank_list import unfold
+
+        text = text.strip()
+        if not text:
+            return tuple(otherwise)
+        return unfold(text) if text[:1].isdecimal() else tuple(self._book().find(text))
+
+    def leading_set(self, text: str, otherwise: Sequence[int]) -> tuple[tuple[int, ...], str]:
+        """The ranks of the set that a line begins with, `$late step`, and the rest; the others where it has none.
+
+        Raises:
+            LadderError: As for `ranks_meant`.
+        """
+        text = text.strip()
+        if not text.startswith("$"):
+            return tuple(otherwise), text
+        found, rest = self._book().find_leading(text)
+        return tuple(found), rest
+
+    def _book(self) -> SetBook:
+        """Sets of this job, `$a`, as it is known now: with those that were named, and the classes of the tree."""
+        from ladder_backends.ranks.rank_list import fold
         from ladder_backends.ranks.sets import JobFacts, SetBook
 
-        text, job = text.strip(), self.state.job
-        if not text or job is None:
-            return tuple(otherwise)
-        if text[:1].isdecimal():
-            return unfold(text)
-        book = SetBook([JobFacts.of(job)])
+        job = self.state.job
+        book = SetBook([JobFacts.of(job)] if job is not None else ())
         for name, ranks in self.state.sets.items():
             book.define(name, "$a{" + fold(ranks).replace("-", "..") + "}")
-        return tuple(book.find(text))
+        return book
 
     def courses(self) -> dict[int, str]:
         """What each rank did over the looks that told the same of stacks: `same place`, `moves`, `one look`."""
@@ -321,9 +350,27 @@ class RankDesk:
         if self._engine is not None:
             await self._engine.release([rank])
         session = await self._ladder.open_target(AttachTarget(found.pid))
-        # It stands from now on: nobody but the one who looks at it lets it go.
         self.state.stopped += 1
+        if session is not None:
+            self._watching().add(session, rank, self._limits)
         return session
+
+    def _watching(self) -> RankWatch:
+        """Who lets ranks go on in time."""
+        if self._watch is None:
+            from ladder_backends.session.rank_watch import RankWatch
+
+            self._watch = RankWatch(self._ladder, self._note_end)
+        return self._watch
+
+    def _note_end(self, at: float | None) -> None:
+        if self.state.goes_on_at != at:
+            self.state.goes_on_at = at
+            self._tell()
+
+    def hold(self) -> bool:
+        """Have ranks in a debugger stand for as long as is wished, or go on in time; returns whether they stand."""
+        return self._watching().hold()
 
     def held(self) -> tuple[int, ...]:
         """Ranks that stand in a debugger of this console now."""
@@ -396,7 +443,9 @@ class RankDesk:
             await engine.close()
 
     async def close(self) -> None:
-        """Let all ranks go."""
+        """Let all ranks go that are held for a question; those in a debugger are let go with it."""
+        if self._watch is not None:
+            self._watch.close()
         with contextlib.suppress(LadderError):
             await self._let_go()
 

@@ -31,6 +31,7 @@ class RankState:
         stopped: How often ranks were made to stand since the job was chosen.
         longest: Seconds for which one stood at most then.
         printed: The last expression over ranks.
+        goes_on_at: `time.monotonic()` at which ranks in a debugger go on by themselves; None for never.
     """
 
     # Written out: a first frame waits for this, and making a dataclass takes longer than all of it.
@@ -51,3 +52,4 @@ class RankState:
         self.stopped = 0
         self.longest = 0.0
         self.printed: Printed | None = None
+        self.goes_on_at: float | None = None

@@ -23,6 +23,8 @@ RANK_VIEW_ACTIONS: tuple[Action, ...] = (
            needs=Need.ROW, opens=True),
     Action("ranks.whole", ("i",), "whole", "Show stacks whole, or cut where communication begins", _RANKS, "whole",
            "ranks", needs=Need.ROW),
+    Action("ranks.hold", (), "hold", "Let ranks in a debugger stand for as long as wished, or go on in time again",
+           _RANKS, "hold", "ranks"),
     Action("ranks.granularity", ("m",), "by line", "Tell frames apart by line, by function, or by offset",
            _RANKS, "granularity", "ranks", needs=Need.ROW),
     Action("verdict.facts", ("i", "enter"), "facts", "Show what the verdict leans on; do what a row offers",

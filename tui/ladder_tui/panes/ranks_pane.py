@@ -233,12 +233,24 @@ class RanksPane(Pane):
         cost = f"; {step.predicted}" if step is not None else ""
         prompt = self.ladder_app.workspace.prompt
         prompt.ask(
-            f"print on {fold(ranks)}", lambda text: self._print(text, ranks), placeholder=f"an expression{cost}"
+            f"print on {fold(ranks)}",
+            lambda text: self._print(text, ranks),
+            placeholder=f"an expression, or $late EXPRESSION{cost}",
         )
 
     def _print(self, text: str, ranks: tuple[int, ...]) -> None:
         if text.strip():
-            self.work(self.ladder.ranks.ask(text, ranks))
+            self.work(self._ask(text, ranks))
+
+    async def _ask(self, text: str, ranks: tuple[int, ...]) -> None:
+        meant, expression = self.ladder.ranks.leading_set(text, ranks)
+        await self.ladder.ranks.ask(expression, meant)
+
+    def action_hold(self) -> None:
+        """Let ranks in a debugger stand for as long as is wished, or go on in time again."""
+        holds = self.ladder.ranks.hold()
+        words = "stand for as long as you look at them" if holds else "go on by themselves in time"
+        self.ladder_app.say(f"ranks in a debugger {words}", "warning" if holds else "information")
 
     def action_name(self) -> None:
         """Ask for a name of the row's ranks."""

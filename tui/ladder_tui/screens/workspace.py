@@ -348,6 +348,7 @@ class Workspace(Commands, Screen[None]):
         debug, session = self.debug, self.ladder.active
         counts = debug is not None and debug.run in (Run.RUNNING, Run.STARTING)
         counts = counts or (session is not None and bool(session.pending())) or self.ladder.state.sanitizer.active
+        counts = counts or self.ladder.state.ranks.goes_on_at is not None
         if counts and self._clock_timer is None:
             self._clock_timer = self.set_interval(1.0, self.tick)
         elif not counts and self._clock_timer is not None:
