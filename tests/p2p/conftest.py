@@ -10,6 +10,7 @@ import pytest
 
 from ladder_backends.model.p2p import Sweep, Verdict
 from ladder_backends.p2p.arms import Depth
+from ladder_backends.p2p.counters import risen
 from ladder_backends.p2p.host_facts import host_facts
 from ladder_backends.p2p.verdict import verdicts
 from ladder_backends.p2p.worker_process import Patience
@@ -26,11 +27,13 @@ class Swept(NamedTuple):
     verdicts: tuple[Verdict, ...]
 
 
-def machine(gpus: int = 2, *tables: str, link: str = "GBps = 26.0", host: str = "") -> str:
-    """A machine with some GPUs, every pair linked alike, and more tables."""
-    text = 'title = "made for a test"\npatience = 0.1\n'
+def machine(
+    gpus: int = 2, *tables: str, link: str = "GBps = 26.0", host: str = "", gpu: str = "", top: str = ""
+) -> str:
+    """A machine with some GPUs, every pair linked alike, and more tables; `gpu` is said of the last one."""
+    text = 'title = "made for a test"\npatience = 0.1\n' + top
     text += "".join(f'[[gpu]]\nbus = "0000:{0x41 + 0x10 * number:02x}:00.0"\n' for number in range(gpus))
-    return text + f"[[link]]\n{link}\n[staged]\nGBps = 20.0\n[host]\n{host}\n" + "\n".join(tables)
+    return text + f"{gpu}\n[[link]]\n{link}\n[staged]\nGBps = 20.0\n[host]\n{host}\n" + "\n".join(tables)
 
 
 def wish_for(path: Path, state: Path, depth: Depth = Depth.QUICK, **more: object) -> Wish:
@@ -51,8 +54,10 @@ def swept(tmp_path: Path) -> Callable[..., Awaitable[Swept]]:
         state = tmp_path / "state"
         state.mkdir(exist_ok=True)
         sweep = PairSweep()
+        ports = hardware_ports(str(path))
+        before = ports.read()
         await sweep.sweep(wish_for(path, state, depth, **more))
-        facts = host_facts(hardware_ports(str(path)).read())
+        facts = host_facts(before) | risen(before, ports.read())
         return Swept(sweep.state, verdicts(sweep.state, facts, changed))
 
     return run

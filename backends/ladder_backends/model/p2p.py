@@ -221,6 +221,7 @@ class Verdict:
         id: Name of the row of the table.
         confidence: `high`, `medium`, `low`, or `none` where it is inconclusive.
         good: Everything that was tested is right.
+        reports: Where the same was reported publicly, or is described.
     """
 
     id: str
@@ -233,3 +234,4 @@ class Verdict:
     changed: tuple[str, ...] = ()
     good: bool = False
     conclusive: bool = True
+    reports: str = ""

@@ -40,9 +40,18 @@ class ArmSteps:
         self._epoch = 0
 
     def _looked(
-        self, arm: str, source: int, target: int, place: Buffer, expected: Expected, origin: Buffer | None
+        self,
+        arm: str,
+        source: int,
+        target: int,
+        place: Buffer,
+        expected: Expected,
+        small: Callable[[int, int], bool] | None = None,
     ) -> ArmResult:
-        """The owner looks with a kernel and with a copy; on a mismatch the writer looks, and the owner again."""
+        """The owner looks with a kernel and with a copy.
+
+        On a mismatch the writer looks, the owner again, and `small` tells whether a short transfer arrives.
+        """
         owner = self._gpus.check(target, place, expected)
         by_copy = self._gpus.check(target, place, expected, by_copy=True)
         if owner.right and not by_copy.right:
@@ -54,6 +63,9 @@ class ArmSteps:
             time.sleep(LATE)
             later = self._gpus.check(target, place, expected)
         done = self._judged(arm, source, target, owner, writer, later)
+        if small is not None and not owner.right:
+            found = "right" if small(source, target) else "wrong"
+            done = ArmResult(arm, done.source, done.target, done.result, {**done.evidence, "small": found})
         if writer is not None:
             found = "its own data" if writer.right else "no trace of it"
             evidence = {**done.evidence, "writer_reads": found, "owner_by_copy_bad": by_copy.bad}

@@ -40,11 +40,31 @@ def host_facts(machine: Machine) -> dict[str, HostFact]:
     kinds = [gpu.facts["iommu.type"] for gpu in machine.gpus]
     found["iommu"] = _iommu(kinds, found["iommu.units"])
     found["acs"] = _acs([pair.facts["acs.redirect"] for pair in machine.pairs], machine.host["acs.redirect"])
+    found |= _nvlinks(machine)
     for name, fact in (("fabric", "fabric.state"), ("mig", "mig.mode"), ("display", "display")):
         known = [gpu.facts[fact] for gpu in machine.gpus if gpu.facts[fact].known]
         if known:
             found[name] = told(known[0])
     return found
+
+
+def _nvlinks(machine: Machine) -> dict[str, HostFact]:
+    """Links that are up and links in all by bus address, and how many join two GPUs."""
+    counts = {gpu.bdf: (gpu.active_links, len(gpu.links)) for gpu in machine.gpus if gpu.links and gpu.links_known}
+    counts |= {gpu.bdf: (0, 0) for gpu in machine.gpus if not gpu.links}
+    out = {}
+    if any(total for _, total in counts.values()):
+        text = ", ".join(f"GPU{gpu.index} {gpu.links_text}" for gpu in machine.gpus if gpu.bdf in counts)
+        out["nvlinks"] = HostFact(text, counts, "nvmlDeviceGetNvLinkState")
+    bus = {gpu.index: gpu.bdf for gpu in machine.gpus}
+    joined = {
+        frozenset((bus[pair.a], bus[pair.b])): links
+        for pair in machine.pairs
+        if (links := pair.facts.value("nvlinks"))
+    }
+    if joined:
+        out["nvlink.pairs"] = HostFact(f"NVLinks join {len(joined)} of {len(machine.pairs)} pairs", joined, "NVML")
+    return out
 
 
 def told(fact: Fact) -> HostFact:

@@ -25,7 +25,7 @@ _REDUCED = (1, 4 * MIB)
 _SHM = "/dev/shm"
 _NOT_SUPPORTED = 801
 
-Store = Callable[[str, SecondProcess, int, int, Stuff, Stuff], tuple[Tally, Tally]]
+Store = Callable[[str, SecondProcess, int, int, Stuff, Stuff], tuple[Tally, Tally | None]]
 """One store of another process: what the owner finds, and what the writer reads back."""
 
 
@@ -86,7 +86,7 @@ class OwnProcess:
             )
 
     def _stored(self, arm: str, source: int, target: int, store: Store, *, alone: bool) -> ArmResult:
-        owner = writer = Tally(0)
+        owner, writer = Tally(0), None
         self._step(arm, "start the second process", source, target)
         process = self._second(source, target, alone=alone)
         for epoch in (1, 2):
@@ -96,31 +96,35 @@ class OwnProcess:
             if not owner.right:
                 break
         result, said = classify(owner, writer)
-        found = "its own data" if writer.right else "something else"
-        return self._result(arm, source, target, result, {"say": said, **owner.evidence(), "writer_reads": found})
+        evidence = {"say": said, **owner.evidence()}
+        if writer is not None:
+            evidence["writer_reads"] = "its own data" if writer.right else "something else"
+        return self._result(arm, source, target, result, evidence)
 
     def _by_handle(
         self, arm: str, process: SecondProcess, source: int, target: int, data: Stuff, poison: Stuff
-    ) -> tuple[Tally, Tally]:
+    ) -> tuple[Tally, Tally | None]:
         place = self._gpus.allocate(target, PAYLOAD + 2 * GUARD)
         try:
             self._gpus.fill(target, place, poison)
             handle = self._gpus.share(place)
             self._step(arm, "store from the other process", source, target)
-            answer = process.ask(do="ipc", handle=handle, **self._asked(place, data, poison))
-            return self._owner(arm, source, target, place, data, poison), Tally(*answer["tally"])
+            asked = self._asked(place, data, poison)
+            process.ask(do="ipc", handle=handle, **asked)
+            return self._both_look(arm, source, target, place, process, asked)
         finally:
             self._gpus.free(place)
 
     def _by_descriptor(
         self, arm: str, process: SecondProcess, source: int, target: int, data: Stuff, poison: Stuff
-    ) -> tuple[Tally, Tally]:
+    ) -> tuple[Tally, Tally | None]:
         place, descriptor = self._gpus.allocate_exported(target, PAYLOAD + 2 * GUARD)
         try:
             self._gpus.fill(target, place, poison)
             self._step(arm, "store from the other process", source, target)
-            answer = process.ask(descriptor, do="fd", **self._asked(place, data, poison))
-            return self._owner(arm, source, target, place, data, poison), Tally(*answer["tally"])
+            asked = self._asked(place, data, poison)
+            process.ask(descriptor, do="fd", **asked)
+            return self._both_look(arm, source, target, place, process, asked)
         finally:
             os.close(descriptor)
             self._gpus.free_exported(place)
@@ -128,11 +132,21 @@ class OwnProcess:
     def _asked(self, place: Buffer, data: Stuff, poison: Stuff) -> dict[str, Any]:
         return {"size": place.size, "start": GUARD, "stop": GUARD + PAYLOAD, "data": data, "around": poison}
 
-    def _owner(self, arm: str, source: int, target: int, place: Buffer, data: Stuff, poison: Stuff) -> Tally:
+    def _both_look(
+        self, arm: str, source: int, target: int, place: Buffer, process: SecondProcess, asked: dict[str, Any]
+    ) -> tuple[Tally, Tally | None]:
+        """The owner looks; the writer, whose read is a transfer of its own, only where something is wrong."""
         self._step(arm, "the owner looks", source, target)
-        expected = Expected(GUARD, GUARD + PAYLOAD, data, poison)
+        expected = Expected(asked["start"], asked["stop"], asked["data"], asked["around"])
         found = self._gpus.check(target, place, expected)
-        return self._gpus.check(target, place, expected, by_copy=True) if found.right else found
+        if found.right:
+            found = self._gpus.check(target, place, expected, by_copy=True)
+        writer = None
+        if not found.right:
+            self._step(arm, "the writer looks", source, target)
+            writer = Tally(*process.ask(do="look", **asked)["tally"])
+        process.ask(do="close")
+        return found, writer
 
     def _shm(self, source: int, target: int) -> ArmResult:
         size = PAYLOAD

@@ -81,6 +81,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "now": _advice(verdict.now) if verdict.now is not None else None,
         "later": [_advice(one) for one in verdict.later],
         "changed": list(verdict.changed),
+        "reports": verdict.reports or None,
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ladder_backends.model.p2p import ArmResult, PairResult, Result, Sweep
 
-COPIES = ("push", "pull", "store", "load", "sizes", "patterns")
+COPIES = ("push", "pull", "store", "load", "sizes", "patterns", "far end")
 """Arms that move data in one process, while nothing else runs."""
 
 RESIDENT = ("handshake", "nccl")

@@ -17,6 +17,9 @@ _SIZES = (4, 16, 128, 4092, 4096, 4100, 64 << 10, 2 * MIB - 16, 2 * MIB, 2 * MIB
 _OFFSETS = (1, 4, 8, 16)
 _LANES = (4, 8, 16)
 _ROUNDS = 1000
+_SHORT = 4096
+"""Bytes of a transfer that a window of any size would hold."""
+
 _SPARE = 768 * MIB
 """Bytes that stay free while all others are taken: for CUDA itself, and for the buffers of the test."""
 
@@ -116,7 +119,7 @@ class Steps(ArmSteps):
                 self._step(arm, "copy", source, target)
                 self._gpus.copy(by, place, GUARD, origin, GUARD, PAYLOAD)
                 self._step(arm, "the owner looks", source, target)
-                return self._looked(arm, source, target, place, expected, origin)
+                return self._looked(arm, source, target, place, expected, lambda a, b: self._short(a, b, by))
             return ArmResult(arm, self._of(source), self._of(target), Result.ERROR, _BAD_POISON)
 
     def _store(self, source: int, target: int) -> ArmResult:
@@ -130,7 +133,24 @@ class Steps(ArmSteps):
             self._step("store", "store through the window", source, target)
             self._gpus.fill(source, place, data, GUARD, GUARD + PAYLOAD)
             self._step("store", "both sides look", source, target)
-            return self._looked("store", source, target, place, expected, None)
+            return self._looked("store", source, target, place, expected, self._short_store)
+
+    def _short(self, source: int, target: int, by: int) -> bool:
+        """Whether a short copy arrives."""
+        with self._buffers(source, _SHORT, target, _SHORT) as (origin, place):
+            data, poison = self._stuff(source, target)
+            self._gpus.fill(source, origin, data)
+            self._gpus.fill(target, place, poison)
+            self._gpus.copy(by, place, 0, origin, 0, _SHORT)
+            return self._gpus.check(target, place, Expected(0, _SHORT, data, poison)).right
+
+    def _short_store(self, source: int, target: int) -> bool:
+        """Whether a short store arrives."""
+        with self._buffers(target, _SHORT) as (place,):
+            data, poison = self._stuff(source, target)
+            self._gpus.fill(target, place, poison)
+            self._gpus.fill(source, place, data)
+            return self._gpus.check(target, place, Expected(0, _SHORT, data, poison)).right
 
     def _load(self, source: int, target: int) -> ArmResult:
         size = MIB
@@ -185,6 +205,7 @@ class Steps(ArmSteps):
                         done = self._judged("sizes", source, target, tally)
                         said = f"{size:,} bytes at offset {offset}: {done.said}"
                         evidence = {**done.evidence, "bytes": size, "offset": offset, "say": said}
+                        evidence["small"] = "right" if size > _SHORT else "wrong"
                         return ArmResult("sizes", done.source, done.target, done.result, evidence)
         evidence = {"tried": tried, "say": f"{tried} sizes and offsets to {largest:,} bytes, all as written"}
         return ArmResult("sizes", self._of(source), self._of(target), Result.RIGHT, evidence)
@@ -280,9 +301,12 @@ class Steps(ArmSteps):
             self._step("far end", "copy", source, target)
             self._gpus.copy(source, place, GUARD, origin, GUARD, MIB)
             self._step("far end", "the owner looks", source, target)
-            done = self._looked("far end", source, target, place, expected, origin)
+            done = self._looked("far end", source, target, place, expected)
         said = f"behind {before / (1 << 30):,.1f} GiB: {done.said}"
-        return ArmResult("far end", here, there, done.result, {**done.evidence, "behind": before, "say": said})
+        evidence = {**done.evidence, "behind": before, "say": said}
+        if done.result.wrong:
+            evidence["small"] = "right" if self._short(source, target, source) else "wrong"
+        return ArmResult("far end", here, there, done.result, evidence)
 
 
 _BAD_POISON: dict[str, object] = {"say": "the owner cannot read back what it wrote before the transfer"}

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +115,7 @@ class WorkerProcess:
         if self._warm is not None:
             await asyncio.wait({self._warm}, timeout=seconds)
 
-    async def lines(self) -> AsyncIterator[Mapping[str, Any]]:
+    async def lines(self) -> AsyncGenerator[Mapping[str, Any], None]:
         """Start it and give its lines until it is done.
 
         Raises:

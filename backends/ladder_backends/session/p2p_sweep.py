@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from ladder_backends.p2p.arms import ARMS, Arm, Scope, arms_of
 from ladder_backends.p2p.rounds import rounds
 from ladder_backends.p2p.speed import judged
 from ladder_backends.p2p.worker_process import Ended, WorkerProcess
+from ladder_backends.session.p2p_health import unwell
 from ladder_backends.session.p2p_told import cleaned, figure, gpu_told, left_out, pairs_told, stopped
 from ladder_backends.session.p2p_turn import Turn
 from ladder_backends.session.p2p_wish import BusyGpus, Wish
@@ -52,6 +54,10 @@ class PairSweep:
     def running(self) -> bool:
         """A sweep, or the test of one cell, is at work."""
         return self._task is not None and not self._task.done()
+
+    def pids(self, *gpus: int) -> tuple[int, ...]:
+        """Processes at work on exactly these GPUs; ours, and in no other program's group."""
+        return self._workers.pids(*gpus)
 
     async def sweep(self, wish: Wish) -> Sweep:
         """Sweep all pairs.
@@ -170,14 +176,15 @@ class PairSweep:
             if not self.wish.only:
                 # It loads beside the survey; what is left over without GPUs is ended with the sweep.
                 await self._workers.ahead(None)
-            async for told in survey.lines():
-                if told["event"] == "survey":
-                    said = told
-                elif told["event"] == "failed":
-                    return self._now(
-                        failure=clean_line(": ".join(part for part in (told["what"], told["why"]) if part)),
-                        remedy=clean_line(told["remedy"]),
-                    )
+            async with aclosing(survey.lines()) as lines:
+                async for told in lines:
+                    if told["event"] == "survey":
+                        said = told
+                    elif told["event"] == "failed":
+                        return self._now(
+                            failure=clean_line(": ".join(part for part in (told["what"], told["why"]) if part)),
+                            remedy=clean_line(told["remedy"]),
+                        )
         except Ended as ended:
             what = "the start of CUDA hangs" if ended.hung else "the first worker died"
             return self._now(failure=what + (f": {ended.why}" if ended.why else ""), remedy="see the kernel's log")
@@ -343,8 +350,10 @@ class PairSweep:
                 role, gpus, left, peers=peers, seconds=seconds, environment=environment or {}
             )
             try:
-                async for told in worker.lines():
-                    await self._heard(told, left, worker, turn, gpus)
+                # Closed here, whatever happens in between: a worker outlives nobody who waits for it.
+                async with aclosing(worker.lines()) as lines:
+                    async for told in lines:
+                        await self._heard(told, left, worker, turn, gpus)
             except Ended as ended:
                 await self._lost(ended, left, gpus)
         for arm, source, target in left:
@@ -428,22 +437,9 @@ class PairSweep:
             await self._check_health(gpus)
 
     async def _check_health(self, gpus: Iterable[int]) -> None:
-        """After a worker was ended: does each of its GPUs still answer, and is it at rest?"""
         for gpu in gpus:
-            at_work: int | None = None
-            right = False
-            try:
-                async for told in self._workers.take("health", (gpu,)).lines():
-                    if told["event"] == "health":
-                        right, at_work = bool(told["right"]), told["utilisation"]
-            except Ended as ended:
-                why = "a small allocation hangs" if ended.hung else f"CUDA does not start: {ended.why}"
-                self._wedge(gpu, f"{why}, after a test on it was ended")
-                continue
-            if not right:
-                self._wedge(gpu, "its memory does not hold what is written, after a test on it was ended")
-            elif at_work is not None and at_work > 90:
-                self._wedge(gpu, f"{at_work} % busy with no process of ours, after a test on it was ended")
+            if why := await unwell(self._workers, gpu):
+                self._wedge(gpu, why)
 
     # What is known ---------------------------------------------------------------------------------------------
 

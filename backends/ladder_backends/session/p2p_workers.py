@@ -30,6 +30,16 @@ class Workers:
         self._uuids: dict[int, str] = {}
         self._all: tuple[int, ...] = ()
         self._waiting: dict[_Key, WorkerProcess] = {}
+        self._at_work: list[WorkerProcess] = []
+
+    def pids(self, *gpus: int) -> tuple[int, ...]:
+        """Processes at work on exactly these GPUs."""
+        wanted = list(gpus)
+        return tuple(
+            one.pid
+            for one in self._at_work
+            if one.pid is not None and not one.ended and one.job.get("gpus") == wanted
+        )
 
     def know(self, uuids: Mapping[int, str], *, everything: bool) -> None:
         """Which GPUs there are, and whether they are all that a process sees by itself."""
@@ -71,8 +81,9 @@ class Workers:
         }
         worker = self._waiting.pop(self._key(gpus, environment), None)
         if worker is None or worker.ended:
-            return self._made(job, gpus, environment)
+            worker = self._made(job, gpus, environment)
         worker.job = job
+        self._at_work = [*(one for one in self._at_work if not one.ended), worker]
         return worker
 
     async def rest(self) -> None:

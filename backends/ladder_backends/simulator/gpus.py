@@ -50,7 +50,7 @@ class SimulatedGpus:
         self._slots: dict[int, list[Buffer]] = {}
         self._peers: set[tuple[int, int]] = set()
         self._hits: dict[int, int] = {}
-        self._busy = False
+        self._busy = 1
         self._places: dict[str, tuple[int, int, int]] = {}
         for gpu in self._gpus:
             self._struck("start", gpu, gpu, 0)
@@ -90,7 +90,7 @@ class SimulatedGpus:
         if not self.can_access(gpu, peer):
             raise DeviceFault("peer access cannot be enabled", 217, "cudaErrorPeerAccessUnsupported")
         for fault in self._machine.faults:
-            if fault.kind == "enable" and fault.on("push", source, target, 1 << 62, concurrent=True):
+            if fault.kind == "enable" and fault.on("push", source, target, 1 << 62, concurrent=1 << 30):
                 raise DeviceFault(
                     "peer access cannot be enabled", fault.code or 205, "cudaErrorMapBufferObjectFailed"
                 )
@@ -177,13 +177,13 @@ class SimulatedGpus:
 
     def many(self, copies: Sequence[tuple[int, Buffer, Buffer, int]], times: int) -> float:
         """All at once: faults that need company strike here."""
-        self._busy = len(copies) > 1
+        self._busy = len(copies)
         try:
             return max(
                 sum(self.copy(by, target, 0, source, 0, size, times=times)) for by, target, source, size in copies
             )
         finally:
-            self._busy = False
+            self._busy = 1
 
     def through_host(self, target: Buffer, source: Buffer, size: int) -> float:
         """The staged copy."""
@@ -271,7 +271,7 @@ class SimulatedGpus:
             for pair in pairs
             if any(
                 fault.kind in ("drop", "corrupt", "stale", "partial", "misroute")
-                and fault.on("store", *pair, 8, concurrent=False)
+                and any(fault.on(via, *pair, 8, concurrent=1) for via in ("store", "nccl diagnostics"))
                 for fault in self._machine.faults
             )
         ]
@@ -295,6 +295,7 @@ class SimulatedGpus:
         """The file of another process."""
         if not (self._state / handle).exists():
             raise DeviceFault("invalid device context", 201)
+        self._seen_from_here(gpu, owner, handle)
         return Buffer(owner, size, handle)
 
     def close(self, buffer: Buffer) -> None:
@@ -311,7 +312,14 @@ class SimulatedGpus:
 
     def open_exported(self, gpu: int, descriptor: int, owner: int, size: int) -> Buffer:
         """The file of another process."""
-        return Buffer(owner, size, Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+        name = Path(os.readlink(f"/proc/self/fd/{descriptor}")).name
+        self._seen_from_here(gpu, owner, name)
+        return Buffer(owner, size, name)
+
+    def _seen_from_here(self, gpu: int, owner: int, name: str) -> None:
+        """A driver may refuse memory of a GPU that the process does not see."""
+        if owner == UNSEEN:
+            self._struck("unseen", int(name.split("-")[1]), self._gpus[gpu], 1)
 
     def free_exported(self, buffer: Buffer) -> None:
         """Nothing is held."""
@@ -320,7 +328,7 @@ class SimulatedGpus:
         """Into the region; faults of shared memory strike on the way in."""
         runs = part(self._read(source), 0, size)
         for fault in self._struck("shm", self._gpus[source.gpu], self._gpus[source.gpu], size):
-            runs = spoiled(fault, runs, []) or runs
+            runs = spoiled(fault, runs, [Run(0, size, Stuff(mode=1), 0)]) or runs
         with self._held(Path(path).name) as (_, save):
             save(runs)
 
@@ -393,6 +401,8 @@ class SimulatedGpus:
                 continue
             if fault.kind == "hang":
                 self._sleep_forever(fault, target)
+            if fault.kind == "die":
+                os.kill(os.getpid(), signal.SIGKILL)
             if fault.kind == "error":
                 raise DeviceFault(f"CUDA error {fault.code}", fault.code)
             struck.append(fault)

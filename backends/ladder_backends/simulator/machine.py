@@ -38,9 +38,9 @@ to = "*"
 via = ["push", "pull", "store", "load"]  # see VIAS; left out: every peer path
 above = 2097152                          # only transfers longer than this many bytes
 past_GiB = 16                            # only memory of the target that lies behind its first so many GiB
-concurrent = true                        # only while other transfers run
+concurrent = true                        # only while other transfers run; a number: while so many do at least
 after = 3                                # only from the fourth matching transfer of a process on
-start = 65536                            # partial: bytes from here ..
+start = 65536                            # partial: of each transfer, bytes from here ..
 stop = 131072                            # .. to here are lost; left out: to the end
 lands_on = 2                             # misroute: where the data goes
 factor = 0.2                             # slow: of the link's rate
@@ -49,8 +49,9 @@ stubborn = true                          # hang: SIGTERM does not end it
 code = 205                               # error: the runtime's number
 ```
 
-Kinds: drop, mirror, misroute, stale, late, partial, corrupt, slow, hang, error, enable (peer access cannot be
-enabled), signal (kernels do not see each other's flags), atomics (adds are lost), sums (NCCL adds up wrong).
+Kinds: drop, mirror, misroute, stale, late, partial, corrupt, slow, hang, die (the process is killed), error, enable
+(peer access cannot be enabled), signal (kernels do not see each other's flags), atomics (adds are lost), sums (NCCL
+adds up wrong).
 Other tables belong to the readers of the machine's files and of NVML.
 """
 
@@ -63,12 +64,25 @@ from pathlib import Path
 from typing import Any
 
 from ladder_backends.errors import LadderError
+from ladder_backends.simulator.shape import DOCUMENT, check
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 MOST_GPUS = 64
 MOST_BYTES = 4_000_000
 PEER = ("push", "pull", "store", "load", "ipc", "fd", "handshake", "atomics", "nccl")
-VIAS = (*PEER, "staged", "local", "host", "shm", "start", "nccl no p2p", "nccl sockets", "nccl nic")
+VIAS = (
+    *PEER,
+    "staged",
+    "local",
+    "host",
+    "shm",
+    "start",
+    "nccl no p2p",
+    "nccl sockets",
+    "nccl nic",
+    "nccl diagnostics",
+    "unseen",
+)
 KINDS = (
     "drop",
     "mirror",
@@ -79,6 +93,7 @@ KINDS = (
     "corrupt",
     "slow",
     "hang",
+    "die",
     "error",
     "enable",
     "signal",
@@ -123,7 +138,7 @@ class Fault:
     via: frozenset[str] = frozenset(PEER)
     above: int = -1
     past: int = -1
-    concurrent: bool = False
+    concurrent: int = 0
     after: int = 0
     start: int = 0
     stop: int | None = None
@@ -133,15 +148,15 @@ class Fault:
     stubborn: bool = False
     code: int = 1
 
-    def on(self, via: str, source: int, target: int, size: int, *, concurrent: bool, place: int = 1 << 62) -> bool:
-        """Whether it strikes a transfer; `place` is where in the GPU's memory the owner's buffer lies."""
+    def on(self, via: str, source: int, target: int, size: int, *, concurrent: int, place: int = 1 << 62) -> bool:
+        """Whether it strikes a transfer; `concurrent` are at work, and `place` is where the owner's buffer lies."""
         return (
             via in self.via
             and (self.sources is None or source in self.sources)
             and (self.targets is None or target in self.targets)
             and size > self.above
             and place > self.past
-            and (concurrent or not self.concurrent)
+            and concurrent >= self.concurrent
         )
 
 
@@ -202,16 +217,21 @@ def load(name: str) -> SimulatedMachine:
         raise MachineInvalid(
             f"there is no simulated machine {name}", error.strerror or "", "--simulate list names the shipped ones"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise MachineInvalid(f"{name} is no simulated machine", "it is no text") from None
+    except tomllib.TOMLDecodeError as error:
         raise MachineInvalid(f"{name} is no simulated machine", str(error)) from None
+    except RecursionError:
+        raise MachineInvalid(f"{name} is no simulated machine", "it is nested too deeply") from None
     try:
         return _machine(raw, path.absolute())
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         why = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise MachineInvalid(f"{name} describes no machine", why, "its form is in the documentation") from None
+        raise MachineInvalid(f"{name} describes no machine", why, f"its form is in {DOCUMENT}") from None
 
 
 def _machine(raw: Mapping[str, Any], path: Path) -> SimulatedMachine:
+    check(raw)
     gpus = tuple(_gpu(one, index) for index, one in enumerate(raw.get("gpu", ())))
     if len(gpus) > MOST_GPUS:
         raise ValueError(f"it has more than {MOST_GPUS} GPUs")
@@ -281,7 +301,7 @@ def _fault(table: Mapping[str, Any]) -> Fault:
         via,
         int(table.get("above", -1)),
         int(float(table["past_GiB"]) * (1 << 30)) if "past_GiB" in table else -1,
-        bool(table.get("concurrent", False)),
+        _together(table.get("concurrent", False)),
         int(table.get("after", 0)),
         int(table.get("start", 0)),
         None if stop is None else int(stop),
@@ -291,6 +311,10 @@ def _fault(table: Mapping[str, Any]) -> Fault:
         bool(table.get("stubborn", False)),
         int(table.get("code", 1)),
     )
+
+
+def _together(value: object) -> int:
+    return 2 if value is True else max(0, int(str(value))) if value else 0
 
 
 def _numbers(value: object, name: str) -> frozenset[int] | None:

@@ -111,6 +111,6 @@ def spoiled(fault: Fault, runs: Runs, old: Runs) -> Runs:
         middle = (start + stop) // 2 // 8 * 8
         return written(runs, [Run(middle, min(stop, middle + 64), NOISE, 0)])
     if fault.kind == "partial":
-        lost = part(old, fault.start, stop if fault.stop is None else fault.stop)
+        lost = part(old, start + fault.start, stop if fault.stop is None else min(stop, start + fault.stop))
         return written(runs, lost)
     return []

@@ -22,6 +22,8 @@ used_GiB = 0.5
 nvmlDeviceGetRemappedRows = [0, 1, 1, 0]
 [gpu.fields]               # fields of this GPU, by number; "165/3" is that of one link
 230 = 3
+[gpu.rising]               # what a counter among the fields rises by from one reading of the machine to the next
+181 = 3
 
 recorded = true            # nothing is made up: only [files], [symlinks], and these answers
 [[answer]]
@@ -79,6 +81,7 @@ class SimulatedNvml:
         self._tables: tuple[Mapping[str, Any], ...] = tuple(machine.raw.get("gpu", ()))
         self._answers: Mapping[str, Any] = machine.raw.get("nvml", {})
         self._opened = 0
+        self._readings = 0
         self._recorded = bool(machine.raw.get("recorded"))
         self._told = {
             (str(one["call"]), tuple(int(number) for number in one["arguments"])): one
@@ -94,6 +97,7 @@ class SimulatedNvml:
         if "driver" not in self._machine.raw and not self._machine.gpus:
             raise self._refusal(_NO_DRIVER)
         self._opened += 1
+        self._readings += 1
 
     def close(self) -> None:
         """Let go."""
@@ -143,7 +147,8 @@ class SimulatedNvml:
             elif isinstance(value, Mapping):
                 found[number] = self._refusal(int(value["error"]))
             else:
-                found[number] = value
+                rising = self._table(gpu).get("rising", {}).get(key, 0)
+                found[number] = value + rising * (self._readings - 1) if rising else value
         return found
 
     def xids(self) -> list[tuple[int, int]]:

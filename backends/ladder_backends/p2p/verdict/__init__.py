@@ -6,14 +6,15 @@ believed: what makes every later row worthless comes first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ladder_backends.model.p2p import Sweep, Verdict
 from ladder_backends.p2p.counters import GRAVE, SLIGHT
 from ladder_backends.p2p.host_facts import HostFacts
 from ladder_backends.p2p.signature import Signature, signature
-from ladder_backends.p2p.verdict import beyond, inconclusive, notes, peer
+from ladder_backends.p2p.verdict import beyond, drivers, inconclusive, links, notes, peer
+from ladder_backends.p2p.verdict.table import TABLE
 
 Row = Callable[[Sweep, Signature, HostFacts], Verdict | None]
 
@@ -31,7 +32,7 @@ def verdicts(sweep: Sweep, facts: HostFacts | None = None, changed: Sequence[str
     found: list[Verdict] = []
     for row in _ROWS:
         verdict = row(sweep, seen, known)
-        if verdict is None:
+        if verdict is None or any(verdict.id in _EXPLAINS.get(one.id, ()) for one in found):
             continue
         found.append(verdict)
         if not verdict.conclusive or row in _LAST_WORD:
@@ -42,6 +43,7 @@ def verdicts(sweep: Sweep, facts: HostFacts | None = None, changed: Sequence[str
     moved = tuple(known[name] for name in (GRAVE, SLIGHT) if name in known)
     if moved and found[0].id != "counters":
         found[0] = replace(found[0], facts=(*found[0].facts, *moved))
+    found = [replace(one, reports=TABLE[one.id].reports) for one in found]
     return (_with_changes(found[0], changed), *found[1:])
 
 
@@ -58,6 +60,16 @@ def _with_changes(verdict: Verdict, changed: Sequence[str]) -> Verdict:
     return replace(verdict, changed=tuple(changed))
 
 
+_EXPLAINS: Mapping[str, frozenset[str]] = {
+    "confidential": frozenset(("not-offered", "nvlink-refused")),
+    "nvlink-refused": frozenset(("not-offered",)),
+    "window": frozenset(("dropped", "known-driver", "partial")),
+    "known-driver": frozenset(("dropped", "stale", "partial", "hang", "resident")),
+    "fewer-nvlinks": frozenset(("slow",)),
+    "narrow-link": frozenset(("slow", "slow-below-staged")),
+}
+"""Rows that say more of the same than others, which are left out beside them."""
+
 _ROWS: tuple[Row, ...] = (
     inconclusive.not_run,
     inconclusive.wedged_gpu,
@@ -67,23 +79,31 @@ _ROWS: tuple[Row, ...] = (
     peer.asymmetric,
     peer.misrouted,
     peer.mirrored,
+    peer.beyond_a_window,
+    drivers.known_driver,
     peer.dropped,
     peer.stale,
     peer.partial,
     peer.hanging,
+    inconclusive.killed,
     peer.errors,
     beyond.resident_kernels,
     beyond.between_processes,
     beyond.concurrent,
     beyond.lost_adds,
     beyond.fall_back,
+    beyond.network_card,
+    links.fewer_nvlinks,
+    links.narrow_link,
     beyond.slow_paths,
+    links.crowded,
     beyond.confidential,
+    links.nvlink_refused,
     beyond.not_offered,
     inconclusive.cancelled,
     beyond.counted_errors,
 )
-_NOTES: tuple[Row, ...] = (notes.small_shm, notes.environment)
+_NOTES: tuple[Row, ...] = (notes.small_shm, notes.environment, notes.nccl_complains, notes.unseen)
 """What is told beside the verdict, and is none by itself."""
 
 _LAST_WORD: tuple[Row, ...] = (

@@ -82,17 +82,64 @@ def resident_kernels(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict
 
 def between_processes(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     """Stores of another process are lost."""
-    bad = failing(sweep, ("ipc",))
+    handles, descriptors = failing(sweep, ("ipc",)), failing(sweep, ("fd",))
+    bad = handles or descriptors
     if not bad or len(seen.having(Result.RIGHT)) < len(seen.tested) or failing(sweep, RESIDENT):
         return None
+    sure = "high" if any("nccl" in pair.arms for pair in sweep.pairs.values()) else "medium"
+    quoted = (
+        *(arm_fact(one.said, one.arm) for one in (*handles[:1], *descriptors[:1])),
+        *controls(sweep),
+        *known_facts(facts, "container.namespaces"),
+    )
+    if not handles:
+        return Verdict(
+            "fd",
+            "Transfers in one process are right, stores of another process into memory shared by a file descriptor"
+            f" are not ({shown(keys_of(bad), sweep)}).",
+            "the driver's virtual memory calls: NCCL shares its buffers by them from 2.19 on",
+            sure,
+            quoted,
+            Advice("export NCCL_CUMEM_ENABLE=0", "NCCL shares memory by handles, as before 2.19", "you"),
+            (p2p_off(sweep),),
+        )
+    engines = Advice("vllm serve ... --disable-custom-all-reduce", "small all-reduces get slower", "you")
+    off = p2p_off(sweep, engines=bool(descriptors))
     return Verdict(
         "ipc",
         f"Transfers in one process are right, stores of another process are not ({shown(keys_of(bad), sweep)}).",
-        "memory handles between processes: vLLM's own all-reduce uses them",
-        "high" if any("nccl" in pair.arms for pair in sweep.pairs.values()) else "medium",
-        (arm_fact(bad[0].said, "ipc"), *controls(sweep), *known_facts(facts, "container.namespaces")),
-        Advice("vllm serve ... --disable-custom-all-reduce", "small all-reduces get slower", "you"),
-        (p2p_off(sweep),),
+        "memory handles between processes: vLLM's own all-reduce uses them"
+        if not descriptors
+        else "memory between processes, by handle and by file descriptor",
+        sure,
+        quoted,
+        off if descriptors else engines,
+        (engines,) if descriptors else (off,),
+    )
+
+
+def network_card(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """GPUs and sockets are well, the network card is not."""
+    bad = failing(sweep, ("nccl nic",))
+    if not bad or failing(sweep, ("nccl", "nccl no p2p", "nccl sockets")):
+        return None
+    hung = bad[0].result is Result.HUNG
+    arms = [arm for pair in sweep.pairs.values() for arm in pair.arms.values()]
+    cards = next((f" ({arm.evidence['nics']})" for arm in arms if "nics" in arm.evidence), "")
+    return Verdict(
+        "nic",
+        f"All GPUs are well, but NCCL {'hangs' if hung else 'fails'} through the network card{cards};"
+        " through sockets it is right.",
+        "the card's way to the GPUs' memory: RDMA, its driver, or ACS and ATS of its port",
+        "high",
+        (arm_fact(bad[0].said, "nccl nic"), arm_fact("sums through sockets are right", "nccl sockets")),
+        Advice("export NCCL_NET_GDR_LEVEL=LOC", "the card copies through the host", "you"),
+        (
+            Advice("export NCCL_IB_DISABLE=1", "sockets instead of RDMA: slow between machines", "you"),
+            advice.to_the_host("in a virtual machine: ATS on for the card"),
+        )
+        if in_guest(facts)
+        else (Advice("export NCCL_IB_DISABLE=1", "sockets instead of RDMA: slow between machines", "you"),),
     )
 
 

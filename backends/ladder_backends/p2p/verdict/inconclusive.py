@@ -28,7 +28,9 @@ PEER = (
     "handshake",
     "atomics",
     "ipc",
+    "fd",
     "nccl",
+    "far end",
 )
 
 
@@ -66,6 +68,33 @@ def cancelled(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None
     if sweep.stage is not Stage.CANCELLED or (seen.tested and len(seen.right) < len(seen.tested)):
         return None
     return Verdict("cancelled", "The sweep was cancelled before it proved anything wrong.", conclusive=False)
+
+
+def killed(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Somebody else ended a test: that is no word on the path."""
+    ended = [
+        one
+        for one in (
+            *sweep.controls.values(),
+            *(arm for pair in sweep.pairs.values() for arm in pair.arms.values()),
+            *sweep.together.values(),
+        )
+        if one.evidence.get("killed")
+    ]
+    wrong = [arm for pair in sweep.pairs.values() for arm in pair.arms.values() if arm.result.wrong]
+    if not ended or any(not one.evidence.get("killed") for one in wrong):
+        return None
+    one = ended[0]
+    return Verdict(
+        "killed",
+        f"Inconclusive: the process of a test (GPU{one.source} → GPU{one.target}, {one.arm}) was killed from"
+        " outside; what else was tested is right.",
+        "a person, a limit, or the kernel for want of memory",
+        "none",
+        tuple(arm_fact(f"GPU{each.source} → GPU{each.target}: {each.said}", each.arm) for each in ended[:3]),
+        Advice("sweep again; dmesg tells whether the kernel ran out of memory", "none", "you"),
+        conclusive=False,
+    )
 
 
 def wedged_gpu(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:

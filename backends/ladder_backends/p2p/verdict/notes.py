@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ladder_backends.model.p2p import Advice, Sweep, Verdict
-from ladder_backends.p2p.advice import value
+from ladder_backends.model.p2p import Advice, Result, Sweep, Verdict
+from ladder_backends.p2p.advice import arm_fact, value
 from ladder_backends.p2p.host_facts import HostFacts
+from ladder_backends.p2p.nccl_diagnostics import complaint
 from ladder_backends.p2p.signature import (
     Signature,
 )
@@ -47,5 +48,44 @@ def small_shm(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None
         Advice(
             "docker run --shm-size=1g --ulimit memlock=-1", "the container is started again", "whoever starts it"
         ),
+        good=True,
+    )
+
+
+def nccl_complains(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """NCCL's own diagnostics find something where the tests find nothing."""
+    told = [
+        (arm, line)
+        for pair in sweep.pairs.values()
+        if (arm := pair.arms.get("nccl")) is not None
+        and isinstance(lines := arm.evidence.get("nccl_diagnostics"), list)
+        if (line := complaint([str(one) for one in lines]))
+    ]
+    if not told or len(seen.having(Result.RIGHT)) < len(seen.tested):
+        return None
+    arm, line = told[0]
+    return Verdict(
+        "nccl-complains",
+        f"NCCL's own diagnostics disagree (GPU{arm.source} – GPU{arm.target}): {line}.",
+        "",
+        "low",
+        (arm_fact(line, "nccl"),),
+        Advice("NCCL_RUN_DIAGNOSTICS=1 NCCL_DEBUG=INFO, in the job itself", "none", "you"),
+        good=True,
+    )
+
+
+def unseen(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Ranks that see one GPU each cannot open each other's memory."""
+    told = [arm for pair in sweep.pairs.values() for arm in pair.arms.values() if "unseen" in arm.evidence]
+    if not told:
+        return None
+    return Verdict(
+        "unseen",
+        "Processes that see one GPU each cannot open each other's memory; those that see both can.",
+        "",
+        "medium",
+        (arm_fact(f"{told[0].arm}: {told[0].evidence['unseen']}", told[0].arm),),
+        Advice("give every rank all GPUs: no CUDA_VISIBLE_DEVICES, and a device by local rank", "none", "you"),
         good=True,
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ladder_backends.model.p2p import Advice, HostFact, Result, Sweep, Verdict
+from ladder_backends.model.p2p import Advice, ArmResult, HostFact, Result, Sweep, Verdict
 from ladder_backends.p2p import advice
 from ladder_backends.p2p.advice import arm_fact, in_guest, p2p_off, under_snp, value
 from ladder_backends.p2p.host_facts import HostFacts
 from ladder_backends.p2p.signature import (
+    COPIES,
     Signature,
     common_gpu,
     failing,
@@ -31,8 +32,6 @@ from ladder_backends.p2p.verdict.quoting import (
 )
 
 FABRIC = (802,)
-_WINDOW = 1 << 20
-"""Transfers that fail only beyond so many bytes point at a window, not at the path."""
 
 
 def cannot_map(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
@@ -113,6 +112,53 @@ def mirrored(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
         p2p_off(sweep, engines=True),
         (advice.to_the_host("remove x-nv-gpudirect-clique from the machine's definition"),) if guest else (),
     )
+
+
+def beyond_a_window(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
+    """Small transfers arrive, long ones or those at the far end of memory do not."""
+    lost = (Result.DROPPED, Result.PARTIAL)
+    pairs = [key for result in lost for key in seen.having(result)]
+    if not pairs:
+        return None
+    bad = [
+        next(arm for arm in sweep.pairs[key].arms.values() if arm.result in lost and arm.arm in COPIES)
+        for key in pairs
+    ]
+    if not all(arm.evidence.get("small") == "right" for arm in bad) or any(_changed(arm) for arm in bad):
+        return None
+    arm = bad[0]
+    first = next(
+        (one for one in sweep.pairs[pairs[0]].arms.values() if one.arm == "sizes" and one.result in lost), arm
+    )
+    far = arm.arm == "far end"
+    what = "behind the first part of the GPU's memory" if far else "of more than a few bytes"
+    if isinstance(size := first.evidence.get("bytes"), int) and size > 1:
+        what = f"from {size:,} bytes on"
+    elif isinstance(start := arm.evidence.get("first_bad_byte"), int) and arm.result is Result.PARTIAL:
+        what = f"behind byte {start:,}"
+    return Verdict(
+        "window",
+        f"Small P2P writes arrive, those {what} are lost ({shown(pairs, sweep)}), while CUDA reports success.",
+        "the window onto the other GPU (BAR1) covers only a part of its memory",
+        "medium",
+        (
+            arm_fact("a transfer of 4,096 bytes is right", arm.arm),
+            *evidence_of(first, sweep, facts, "iommu", "bar1"),
+        ),
+        p2p_off(sweep, engines=True),
+        (
+            Advice(
+                "BIOS: Resizable BAR on; compare BAR1 with the memory of each GPU",
+                "a reboot",
+                "whoever runs the host",
+            ),
+        ),
+    )
+
+
+def _changed(arm: ArmResult) -> bool:
+    """Words arrived, but others."""
+    return bool(arm.evidence.get("other")) and not arm.evidence.get("old")
 
 
 def dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
@@ -209,11 +255,9 @@ def partial(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     if not pairs:
         return None
     arm = worst_arm(sweep.pairs[pairs[0]], Result.PARTIAL)
-    first = arm.evidence.get("first_bad_byte")
-    other = arm.evidence.get("other")
     now = p2p_off(sweep, engines=True)
     quoted = evidence_of(arm, sweep, facts, "iommu")
-    if other and not arm.evidence.get("old"):
+    if _changed(arm):
         return Verdict(
             "corrupt",
             f"Some words arrive changed ({shown(pairs, sweep)}): they hold neither the old nor the new bytes.",
@@ -229,21 +273,14 @@ def partial(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
                 ),
             ),
         )
-    beyond = (isinstance(first, int) and first >= _WINDOW) or arm.arm == "sizes"
     return Verdict(
-        "window",
+        "partial",
         f"A part of each transfer is lost ({shown(pairs, sweep)}): {arm.said}.",
-        "the window onto the other GPU (BAR1) covers only a part of its memory" if beyond else "unknown",
-        "medium" if beyond else "low",
+        "unknown; short transfers fail too, so it is not the size of a window",
+        "low",
         quoted,
         now,
-        (
-            Advice(
-                "BIOS: Resizable BAR on; compare BAR1 with the memory of each GPU",
-                "a reboot",
-                "whoever runs the host",
-            ),
-        ),
+        firmware_only(),
     )
 
 
