@@ -57,13 +57,13 @@ COMMANDS: dict[str, Command] = {
             "ladder_tui.cli.ranks",
             program=True,
         ),
+        Command("compare", "A B | WISH --run ...", "find where two runs part", "ladder_tui.cli.compare"),
         Command("config", "path|show", "where settings are read, and what they are", "ladder_tui.cli.config"),
     )
 }
 """Commands by name, in the order of help."""
 
 LATER: dict[str, str] = {
-    "compare": "find where two runs part",
     "doctor": "climb the ladder and report what fails first",
 }
 """Commands of a later version: known words, so that none of them is taken for a program to debug."""

@@ -19,6 +19,12 @@ _PART = re.compile(r"\d{1,9}")
 _REPEATS = re.compile(r"^(?P<value>.*) <repeats (?P<count>\d{1,9}) times>$")
 
 
+class DecompositionInvalid(SetInvalid):
+    """A text that is no decomposition, or one for other ranks."""
+
+    noun = "decomposition"
+
+
 @dataclass(frozen=True, slots=True)
 class Decomposition:
     """How an array is divided.
@@ -36,20 +42,20 @@ class Decomposition:
         """Read `8x8/2x2`.
 
         Raises:
-            SetInvalid: It is none; the fault is pointed at.
+            DecompositionInvalid: It is none; the fault is pointed at.
         """
         shape, at = _numbers(text, 0)
         if at >= len(text) or text[at] != "/":
-            raise SetInvalid(text, at, "x or / is expected", "write it as 64/4 or 8x8/2x2")
+            raise DecompositionInvalid(text, at, "x or / is expected", "write it as 64/4 or 8x8/2x2")
         grid, end = _numbers(text, at + 1)
         if end < len(text):
-            raise SetInvalid(text, end, "x or the end is expected", "write it as 64/4 or 8x8/2x2")
+            raise DecompositionInvalid(text, end, "x or the end is expected", "write it as 64/4 or 8x8/2x2")
         if len(grid) != len(shape):
-            raise SetInvalid(
+            raise DecompositionInvalid(
                 text, at + 1, f"{len(grid)} axes of ranks for {len(shape)} of elements", "", end - at - 1
             )
         if math.prod(shape) > MOST_ELEMENTS:
-            raise SetInvalid(text, 0, f"more than {MOST_ELEMENTS} elements", "", at)
+            raise DecompositionInvalid(text, 0, f"more than {MOST_ELEMENTS} elements", "", at)
         return cls(shape, grid)
 
     @property
@@ -123,11 +129,11 @@ def array_of(decomposition: Decomposition, ranks: Sequence[int], values: Mapping
     """Parts of ranks, as an engine wrote them, as one array.
 
     Raises:
-        SetInvalid: It takes another number of ranks.
+        DecompositionInvalid: It takes another number of ranks.
     """
     if len(ranks) != decomposition.ranks:
         grid = "x".join(str(each) for each in decomposition.grid)
-        raise SetInvalid(
+        raise DecompositionInvalid(
             grid, 0, f"it takes {decomposition.ranks} ranks, and {len(ranks)} were asked", "", len(grid)
         )
     parts = {rank: tuple(elements(text)) for rank, text in values.items()}
@@ -174,9 +180,9 @@ def _numbers(text: str, at: int) -> tuple[tuple[int, ...], int]:
     while True:
         match = _PART.match(text, at)
         if match is None:
-            raise SetInvalid(text, at, "a number is expected", "write it as 64/4 or 8x8/2x2")
+            raise DecompositionInvalid(text, at, "a number is expected", "write it as 64/4 or 8x8/2x2")
         if int(match[0]) == 0:
-            raise SetInvalid(text, at, "0 is too few", "", len(match[0]))
+            raise DecompositionInvalid(text, at, "0 is too few", "", len(match[0]))
         found.append(int(match[0]))
         at = match.end()
         if at >= len(text) or text[at] != "x":

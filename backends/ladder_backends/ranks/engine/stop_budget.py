@@ -20,6 +20,9 @@ HEARTBEAT = 480.0
 RESUME_AT = 0.8
 """Share of the budget after which ranks are let go on."""
 
+BREATH = 1.0
+"""Seconds that ranks have to run for the next hold to be counted anew."""
+
 _HEARTBEAT_NAMES = ("TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "NCCL_HEARTBEAT_TIMEOUT_SEC")
 _NCCL = re.compile(rb"/libnccl[^/\n]*\.so")
 _ENVIRONMENT = 1 << 20
@@ -109,6 +112,8 @@ class StopBudget:
         self._limits = tuple(sorted(limits, key=lambda limit: limit.seconds))
         self._resume = resume
         self._since: float | None = None
+        self._used = 0.0
+        self._ran_at: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -131,7 +136,7 @@ class StopBudget:
         """Seconds until ranks are let go on; None where nothing is held or there is no limit."""
         if self._since is None or self.allowed is None:
             return None
-        return max(0.0, self.allowed - (time.monotonic() - self._since))
+        return max(0.0, self.allowed - self._used - (time.monotonic() - self._since))
 
     def change(self, limits: Sequence[Limit]) -> None:
         """Take other limits; what has been used up stays so."""
@@ -139,10 +144,23 @@ class StopBudget:
         self._set()
 
     def follow(self, since: float | None) -> None:
-        """Tell since when anything is held, in seconds of `time.monotonic()`; None for nothing."""
-        if since != self._since:
-            self._since = since
-            self._set()
+        """Tell since when anything is held, in seconds of `time.monotonic()`; None for nothing.
+
+        What was used up before counts on, unless everything ran for `BREATH` seconds in between: ranks that go from
+        stop to stop get nowhere.
+        """
+        if since == self._since:
+            return
+        now = time.monotonic()
+        if self._since is not None and since is None:
+            self._used += now - self._since
+            self._ran_at = now
+        elif self._since is None and since is not None and self._ran_at is not None:
+            # Who tells of a beginning before the last end counts by himself.
+            if not 0 <= since - self._ran_at < BREATH:
+                self._used = 0.0
+        self._since = since
+        self._set()
 
     def close(self) -> None:
         """Count no more."""
@@ -159,6 +177,7 @@ class StopBudget:
 
     def _over(self) -> None:
         self._timer = None
+        self._used, self._ran_at = 0.0, None
         limit = self.limit
         if limit is not None and self._since is not None:
             self._resume(limit)

@@ -13,7 +13,10 @@ class SetInvalid(LadderError):
         text: The text, clean.
         column: 0-based place of the fault in it.
         width: Characters that are at fault, at least 1.
+        noun: What it should have been.
     """
+
+    noun = "set of ranks"
 
     def __init__(self, text: str, column: int, why: str, remedy: str = "", width: int = 1) -> None:
         self.text = clean_line(text)
@@ -21,7 +24,7 @@ class SetInvalid(LadderError):
         self.column = len(clean_line(text[:column]))
         self.width = max(1, min(width, len(self.text) - self.column))
         self.reason = why
-        super().__init__(f"{self.text!r} is no set of ranks", f"column {self.column + 1}: {why}", remedy)
+        super().__init__(f"{self.text!r} is no {self.noun}", f"column {self.column + 1}: {why}", remedy)
 
     @property
     def pointed(self) -> tuple[str, str]:

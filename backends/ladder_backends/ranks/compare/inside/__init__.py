@@ -1,0 +1,1 @@
+"""Python for gdb's own interpreter; nothing here is imported by the console."""
