@@ -231,3 +231,13 @@ def test_a_library_may_be_called_like_an_escape(tree: ProcTree) -> None:
     tree.add("self")
     tree.add(5, maps="0-1 r--p 0 0:0 1 /a/lib\\899.so\n0-1 r--p 0 0:0 1 /a/lib\\101.so\n")
     assert loaded_objects(5, tree.files).libraries == ("/a/lib\\899.so", "/a/lib\\101.so")
+
+
+def test_a_file_that_the_kernel_gives_in_pieces_is_read_whole() -> None:
+    proc = ProcFiles()
+    # The own memory map has more than the page that one read gives.
+    maps = proc.raw("self", "maps", 16 << 20)
+    assert len(maps) > 8192
+    assert maps.endswith(b"\n")
+    assert b"[stack]" in maps
+    assert len(proc.raw("self", "maps", 5000)) == 5000

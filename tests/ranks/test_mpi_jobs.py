@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 
 import pytest
@@ -179,3 +180,77 @@ def test_a_process_of_no_job_is_refused_with_what_to_do():
     assert "--pids" in refused.value.line()
     with pytest.raises(NoSuchJob, match="there is no process"):
         job_of(Discovery(), (1 << 22) + 7)
+
+
+def test_what_a_dead_rank_leaves_behind_is_not_taken_for_it(waiting_job):
+    running = waiting_job("mpich", 3, "-disable-auto-cleanup")
+    running.may_die = True
+    running.tell("orphan-1")
+    running.wait_until(lambda: len(running.find().ranks) == 2, "rank 1 ends")
+    running.note()
+    job = running.find()
+    assert [rank.rank for rank in job.ranks] == [0, 2]
+    ((number, why),) = job.missing
+    assert number == 1
+    assert "left over of it" in why
+    (pid,) = [int(word) for word in why.replace("(", " ").split() if word.isdecimal()]
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_a_rank_that_writes_over_its_environment_is_found(waiting_job, flavour):
+    running = waiting_job(flavour, 3)
+    before = {rank.rank: rank.pid for rank in running.find().ranks}
+    running.tell("hide-1")
+    hidden = f"/proc/{before[1]}/environ"
+
+    def is_hidden():
+        with open(hidden, "rb") as file:
+            return b"RANK" not in file.read()
+
+    running.wait_until(is_hidden, "rank 1 hides")
+    job = running.find()
+    assert {rank.rank: rank.pid for rank in job.ranks} == before
+    assert job.missing == ()
+    if flavour == "mpich":
+        assert any(f"process {before[1]} shows no environment" in note for note in job.notes)
+
+
+async def test_stacks_by_one_warm_gdb(waiting_job, gdb):
+    running = waiting_job("openmpi", 3)
+    announced = []
+    looks = look_often(running.find(), Look(StackStep.GDB), between=0.1, announce=announced.append)
+    for evidence in [each async for each in looks]:
+        reading = evidence.reading(RankSource.GDB)
+        assert reading.answered == (0, 1, 2)
+        assert reading.predicted > 0
+        assert 0 < reading.measured < 10
+        assert {stack.rank for stack in evidence.native} == {0, 1, 2}
+        functions = {frame.function for stack in evidence.native for frame in stack.frames}
+        assert "wait_for_orders" in functions
+    assert len(announced) == 2
+    assert all(seconds > 0 for seconds in announced)
+
+
+async def test_what_forbids_a_debugger_is_told_of_the_rank(waiting_job):
+    running = waiting_job("openmpi", 2)
+    job = running.find()
+    tracer = subprocess.Popen(  # noqa: ASYNC220
+        ["gdb", "-nx", "-q", "-batch", "-p", str(job.ranks[1].pid), "-ex", "shell sleep 3"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        running.wait_until(lambda: running.find().rank(1).tracer == tracer.pid, "gdb holds rank 1")
+        evidence = await look_at(job)
+        assert evidence.activity[0].obstacle == ""
+        assert f"(process {tracer.pid}) traces it already" in evidence.activity[1].obstacle
+        assert evidence.activity[1].remedy
+        if find_eu_stack() is not None:
+            (silent,) = evidence.reading(RankSource.EU_STACK).silent
+            assert silent.rank == 1
+            assert "traces it already" in silent.reason
+    finally:
+        tracer.wait(30)
+    running.wait_until(lambda: running.find().rank(1).state in "SR", "rank 1 goes on")

@@ -242,6 +242,8 @@ class RankActivity:
         syscall: The main thread's system call by name or number, `running`, or an empty string.
         cpu: Seconds of processor time used between the looks; None after one look.
         between: Seconds between the looks.
+        obstacle: Why no debugger can attach, a clause; empty where nothing speaks against it.
+        remedy: What to do about that, in the imperative.
     """
 
     rank: int
@@ -252,6 +254,8 @@ class RankActivity:
     threads: int = 0
     cpu: float | None = None
     between: float = 0.0
+    obstacle: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,9 @@ from ladder_backends.text import clean_line
 _CONTROL_PORT = re.compile(r"[\w.:\-\[\]]{1,200}")
 _PROXIES = ("hydra_pmi_proxy", "hydra_pmi_prox", "slurmstepd", "orted", "prted")
 """Programs between a launcher and its ranks, by their names in the kernel (15 characters)."""
+_REAPERS = ("systemd", "init", "tini", "dumb-init", "containerd-shim")
+"""Programs that take up processes whose parents have ended."""
+_LEFT_OVER = "left over"
 _MOST_MISSING = 4096
 """Missing ranks that are told one by one."""
 
@@ -79,6 +82,7 @@ class Discovery:
             job.claims[pid] = claim
             job.carriers.setdefault(claim.rank, []).append(self.table.processes[pid])
         self._drop_surroundings(found, keys)
+        _give_back_orphans(found)
         for job in found.values():
             _keep_last_start(job)
         jobs = [self._job(job) for job in found.values() if job.carriers]
@@ -108,8 +112,10 @@ class Discovery:
                 port = command[command.index("--control-port") + 1]
                 if _CONTROL_PORT.fullmatch(port):
                     return port
+            if above.pid == 1 or above.name in _REAPERS:
+                break
             return str(above.pid)
-        return "0"
+        return _LEFT_OVER
 
     def _drop_surroundings(self, found: dict[str, _Found], keys: dict[int, str]) -> None:
         """Leave out of a job what only surrounds another: a torchrun under srun carries srun's rank."""
@@ -218,7 +224,7 @@ class Discovery:
             return False
         session = self._session(above.pid)
         ours = {self._session(pid) for pid in members if self.table.processes[pid].parent == above.pid}
-        return above.name in ("systemd", "init", "tini", "dumb-init", "containerd-shim") and session not in ours
+        return above.name in _REAPERS and session not in ours
 
     def _session(self, pid: int) -> str:
         fields = self.table.proc.raw(pid, "stat", 4096).rpartition(b")")[2].split()
@@ -304,6 +310,24 @@ def wait_channel(proc: ProcFiles, pid: int | str) -> str:
     """Function of the kernel in which a thread waits, clean; empty where it runs or that may not be read."""
     text = clean_line(proc.text(pid, "wchan").strip())
     return "" if text == "0" else text[:100]
+
+
+def _give_back_orphans(found: dict[str, _Found]) -> None:
+    """Children that a dead rank of MPICH left are carriers of the one job of that size that lacks the rank."""
+    for key in [key for key in found if key.endswith(f":{_LEFT_OVER}")]:
+        orphans = found[key]
+        for number, carriers in list(orphans.carriers.items()):
+            size = orphans.claims[carriers[0].pid].size
+            fitting = [
+                job
+                for job in found.values()
+                if job is not orphans and job.launcher is orphans.launcher and number not in job.carriers
+                if any(claim.size == size for claim in job.claims.values())
+            ]
+            if len(fitting) == 1:
+                fitting[0].carriers[number] = orphans.carriers.pop(number)
+                for process in fitting[0].carriers[number]:
+                    fitting[0].claims[process.pid] = orphans.claims[process.pid]
 
 
 def _keep_last_start(found: _Found) -> None:

@@ -122,6 +122,8 @@ def _activity_json(each: RankActivity) -> dict[str, Any]:
         "threads": each.threads,
         "cpu": round(each.cpu, 3) if each.cpu is not None else None,
         "between": round(each.between, 3),
+        "obstacle": each.obstacle or None,
+        "remedy": each.remedy or None,
     }
 
 

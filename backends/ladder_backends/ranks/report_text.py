@@ -67,6 +67,13 @@ def head_lines(now: Evidence) -> Iterator[str]:
         yield f"mesh {axes}   ({job.mesh.source})"
     for note in job.notes:
         yield f"note   {note}"
+    obstacles: dict[str, list[int]] = {}
+    for each in now.activity:
+        if each.obstacle:
+            words = f"{each.obstacle} — {each.remedy}" if each.remedy else each.obstacle
+            obstacles.setdefault(words, []).append(each.rank)
+    for words, ranks in obstacles.items():
+        yield f"note   no debugger can attach to {fold(ranks)}: {words}"
     for reading in now.readings:
         yield reading_line(reading, len(job.ranks))
 

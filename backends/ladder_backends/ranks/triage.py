@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ladder_backends.model.ranks import Rank, RankActivity, RankSource, Reading, Unreachable
-from ladder_backends.processes.obstacles import Obstacle, obstacle_at_a_glance
+from ladder_backends.processes.obstacles import Obstacle, kernel_wait, obstacle_at_a_glance
 from ladder_backends.processes.proc_files import ProcFiles
 from ladder_backends.ranks.discovery import wait_channel
 from ladder_backends.ranks.syscalls import syscall_name
@@ -55,7 +55,10 @@ async def triage(ranks: Sequence[Rank], *, proc: ProcFiles | None = None, betwee
             silent.append(Unreachable(rank.rank, _why_gone(rank, look), "look at the job again"))
             continue
         status = proc.status(rank.pid)
+        # A wait in the kernel that was seen at both looks is worth a word, too.
         obstacle = obstacle_at_a_glance(rank.pid, status, proc)
+        if obstacle is None and look.state == "D" and before is not None and before.state == "D":
+            obstacle = kernel_wait(rank.pid, proc, status)
         if obstacle is not None:
             obstacles[rank.rank] = obstacle
         tracer, threads = status.get("TracerPid", "0"), status.get("Threads", "0")
@@ -69,6 +72,8 @@ async def triage(ranks: Sequence[Rank], *, proc: ProcFiles | None = None, betwee
                 int(threads) if threads.isdecimal() else 0,
                 look.cpu - before.cpu if before is not None and between else None,
                 look.at - before.at if before is not None and between else 0.0,
+                obstacle.cause if obstacle is not None else "",
+                obstacle.remedy if obstacle is not None else "",
             )
         )
     reading = Reading(

@@ -4,8 +4,11 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static char *first_variable, *last_variable;
 
 static int told(const char *folder, const char *what, int rank) {
     char path[4096];
@@ -31,6 +34,16 @@ static void wait_for_orders(const char *folder, int rank) {
             }
             waitpid(child, NULL, 0);
         }
+        if (told(folder, "orphan", rank)) {
+            if (fork() == 0) {
+                sleep(20);
+                _exit(0);
+            }
+            _exit(3);
+        }
+        /* As programs do that write a title over their arguments and environment. */
+        if (told(folder, "hide", rank))
+            memset(first_variable, 0, last_variable - first_variable);
         if (told(folder, "flood", rank))
             for (int line = 0; line < 20000; line++)
                 printf("rank %d line %d of a flood that nobody reads in time\n", rank, line);
@@ -41,6 +54,9 @@ static void wait_for_orders(const char *folder, int rank) {
 int main(int argc, char **argv) {
     int rank;
     char path[4096];
+    first_variable = last_variable = environ[0];
+    for (char **each = environ; *each != NULL; each++)
+        last_variable = *each + strlen(*each);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     snprintf(path, sizeof path, "%s/up-%d", argv[1], rank);

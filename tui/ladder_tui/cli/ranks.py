@@ -7,14 +7,14 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ladder_tui.cli.output import print_json, print_lines
+from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import UsageError, add_json, add_tui
 
 if TYPE_CHECKING:
     from ladder_backends.model.rank_verdict import RankVerdict
     from ladder_backends.model.ranks import Evidence, Job
 
-_STEPS = ("auto", "none", "python", "native")
+_STEPS = ("auto", "none", "python", "native", "gdb")
 _MOST_SAMPLES = 100
 
 
@@ -37,7 +37,8 @@ def configure(parser: ArgumentParser) -> None:
     add_tui(parser)
     parser.epilog = (
         "auto reads Python frames without a stop, and native ones, which hold a thread for some hundredths of a"
-        " second, of ranks that run no Python only. ranks -- mpirun -n 8 ./prog starts a job, and says which rank"
+        " second, of ranks that run no Python only; native reads them of all, gdb by a debugger that all stand for"
+        " together. ranks -- mpirun -n 8 ./prog starts a job, and says which rank"
         " died first. Exit codes: 0 no divergence seen, 1 divergence or death found, 2 could not look."
     )
 
@@ -107,7 +108,15 @@ async def look(job: Job, arguments: Namespace, samples: int, between: float) -> 
     from ladder_backends.ranks.looking import Look, StackStep, look_often
 
     wish = Look(StackStep(arguments.stacks), not arguments.no_triggers, not arguments.no_services)
-    return [each async for each in look_often(job, wish, times=samples, between=between)]
+    announced: list[float] = []
+
+    def announce(seconds: float) -> None:
+        if not announced:
+            say(f"native stacks: ranks stand for about {seconds:.2f} s at most")
+        announced.append(seconds)
+
+    looks = look_often(job, wish, times=samples, between=between, announce=announce)
+    return [each async for each in looks]
 
 
 def tell(looks: list[Evidence], arguments: Namespace) -> int:
