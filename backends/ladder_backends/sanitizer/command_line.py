@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,7 +43,9 @@ class ToolCommand:
     logs: str = ""
 
 
-def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -> ToolCommand:
+def command_for(
+    plan: Plan, tool: str, installed: SanitizerTool, folder: Path, without_dump: Collection[str] = ()
+) -> ToolCommand:
     """The command of one tool.
 
     Args:
@@ -51,13 +53,15 @@ def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -
         tool: One of its tools.
         installed: What there is.
         folder: Absolute, without a percent sign, which the tool reads as a macro; log and dumps go there.
+        without_dump: Tools that are not asked for a dump, because they write none here.
     """
     log = folder / f"{tool}.log"
     logs = f"{tool}.*.log" if plan.launches_itself else ""
     name = folder / f"{tool}.{_rank_macro(plan.program)}.%p.log" if logs else log
     options: list[str] = ["--tool", tool, "--log-file", str(name)]
     left_out: list[str] = []
-    for words in _options(plan, tool, folder):
+    dumps = _writes_dump(plan, tool, without_dump)
+    for words in _options(plan, tool, folder, dump=dumps):
         if installed.knows(words[0]):
             options += words
         else:
@@ -81,8 +85,8 @@ def command_for(plan: Plan, tool: str, installed: SanitizerTool, folder: Path) -
         argv = (str(plan.program), *arguments[:at], str(installed.path), *options, *arguments[at + 1 :])
     else:
         argv = (str(installed.path), *options, str(plan.program), *arguments)
-    dumps = f"{tool}.*{DUMP_SUFFIX}" if _writes_dump(plan, tool) and installed.knows("generate-coredump") else ""
-    return ToolCommand(tool, argv, log, environment, dumps, tuple(left_out), logs)
+    pattern = f"{tool}.*{DUMP_SUFFIX}" if dumps and installed.knows("generate-coredump") else ""
+    return ToolCommand(tool, argv, log, environment, pattern, tuple(left_out), logs)
 
 
 def _rank_macro(launcher: Path) -> str:
@@ -91,15 +95,15 @@ def _rank_macro(launcher: Path) -> str:
     return "".join(f"%q{{{name}}}" for name in names.get(launcher.name, ("OMPI_COMM_WORLD_RANK", "PMI_RANK")))
 
 
-def _writes_dump(plan: Plan, tool: str) -> bool:
-    return plan.is_on("dump") and tool not in NO_DUMP
+def _writes_dump(plan: Plan, tool: str, without_dump: Collection[str]) -> bool:
+    return plan.is_on("dump") and tool not in NO_DUMP and tool not in without_dump
 
 
-def _options(plan: Plan, tool: str, folder: Path) -> Iterator[tuple[str, ...]]:
+def _options(plan: Plan, tool: str, folder: Path, *, dump: bool) -> Iterator[tuple[str, ...]]:
     """Options with their values, one group at a time; each group is taken or left out as a whole."""
     if plan.is_on("paths"):
         yield "--strip-paths", "no"
-    if _writes_dump(plan, tool):
+    if dump:
         # A flag: the word behind it would be taken for the program.
         yield ("--generate-coredump",)
         yield "--coredump-behavior", "exit"

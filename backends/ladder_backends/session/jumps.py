@@ -211,12 +211,14 @@ class Jumps:
             if session is not None and session.target is not None and not refused and not foreign:
                 return session
             report = self._ladder.state.report
-            racecheck = report is not None and report.tool == "racecheck"
+            tool = report.tool if report is not None else ""
+            none = "writes none" if tool == "racecheck" else "wrote none"
+            without = tool in ("racecheck", "synccheck")
             raise EngineMissing(
                 "there is no GPU core dump to jump into",
-                "racecheck writes none" if racecheck else "the report alone holds no values",
-                f"break on the line of the hazard under {DUMPS}"
-                if racecheck
+                f"{tool} {none}" if without else "the report alone holds no values",
+                f"break on the line of the finding under {DUMPS}"
+                if without
                 else "run the sanitizer with --generate-coredump, and open its dump with the report",
             )
         if session is None or refused or session.state.run is Run.DEAD:

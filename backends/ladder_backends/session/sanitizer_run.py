@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ladder_backends.case.model import Opened
     from ladder_backends.model.finding import Finding
     from ladder_backends.sanitizer.command_line import ToolCommand
+    from ladder_backends.sanitizer.dump_habits import DumpHabits
     from ladder_backends.sanitizer.installed import SanitizerTool
     from ladder_backends.sanitizer.plan import Plan
     from ladder_backends.sanitizer.run_folder import RunFolder
@@ -60,6 +61,16 @@ class SanitizerRuns:
         self._starting = False
         self._stopped = False
         self._timed_out = False
+        self._known: DumpHabits | None = None
+
+    @property
+    def _habits(self) -> DumpHabits:
+        """What the runs so far have shown of dumps; imported with the first of them."""
+        if self._known is None:
+            from ladder_backends.sanitizer.dump_habits import DumpHabits
+
+            self._known = DumpHabits()
+        return self._known
 
     @property
     def state(self) -> SanitizerRunState:
@@ -89,7 +100,8 @@ class SanitizerRuns:
             tool = await asyncio.to_thread(installed_sanitizer)
             _refuse(plan)
             folder = await asyncio.to_thread(RunFolder.make, plan, save)
-            commands = [command_for(plan, name, tool, folder.path) for name in plan.tools]
+            without = await asyncio.to_thread(self._habits.without, tool.version)
+            commands = [command_for(plan, name, tool, folder.path, without) for name in plan.tools]
         finally:
             self._starting = False
         self._stopped = self._timed_out = False
@@ -256,7 +268,7 @@ class SanitizerRuns:
 
         from ladder_backends.sanitizer.ending import End, RunEnd
 
-        state = self.state
+        state, learnt = self.state, ""
         try:
             await self._keep(plan, tool, folder, commands, report)
             for number, command in enumerate(commands, 1):
@@ -270,6 +282,7 @@ class SanitizerRuns:
                     report.end(RunEnd(command.tool, End.NOT_RUN, reason=error.line()))
                 await self._keep(plan, tool, folder, commands, report)
                 await self._take_dumps(plan, folder, command)
+                learnt = self._learn(tool, folder, command, report) or learnt
         finally:
             for end in self._ends.values():
                 end.set()
@@ -281,7 +294,18 @@ class SanitizerRuns:
             self._tell(Change.SANITIZER_RUN | Change.FINDINGS)
         well = all(end.end in (End.FOUND, End.CLEAN) for end in report.ends)
         lines = "; ".join(end.line for end in report.ends)
-        self._ladder.notice(f"{lines} · {state.seconds:.0f} s", "information" if well else "warning")
+        told = f"{lines} · {state.seconds:.0f} s" + (f" — {learnt}" if learnt else "")
+        self._ladder.notice(told, "information" if well else "warning")
+
+    def _learn(self, tool: SanitizerTool, folder: RunFolder, command: ToolCommand, report: RunReport) -> str:
+        """Note where a whole run named lanes and wrote no dump; returns what to say of it, once."""
+        from ladder_backends.sanitizer.dump_habits import names_lanes
+        from ladder_backends.sanitizer.ending import End
+
+        whole = bool(report.ends) and report.ends[-1].tool == command.tool and report.ends[-1].end is End.FOUND
+        if not whole or not command.dumps or folder.dumps(command) or not names_lanes(report.report, command.tool):
+            return ""
+        return self._habits.learn(command.tool, tool.version)
 
     async def _take_dumps(self, plan: Plan, folder: RunFolder, command: ToolCommand) -> None:
         """A tool has ended: its dump is jumped into from now on; the first of several stays the one at hand."""
