@@ -31,6 +31,7 @@ def ports(acs: int) -> str:
 
 DRIVER = 'driver = "570.133.20"\n'
 ARM = 'arch = "aarch64"\ncpu = "Arm"\n'
+NIC = '[[nic]]\nname = "mlx5_0"\nbus = "0000:e1:00.0"'
 START_OUT = '[[fault]]\nkind = "error"\nvia = "start"\ncode = 2'
 NVLINK = 'GBps = 394.0\nnvml = {read = "OK", write = "OK", nvlink = "OK", atomics = "OK", pci = "NS"}'
 CONFIDENTIAL = """[nvml]
@@ -287,13 +288,13 @@ ROWS: dict[str, tuple[str, Depth, str, str | tuple[str, ...]]] = {
     "exported memory alone": (machine(2, DROP + 'via = "fd"'), Depth.DEEP, "fd", "ipc"),
     "handles and exported memory": (machine(2, DROP + 'via = ["ipc", "fd"]'), Depth.DEEP, "ipc", "fd"),
     "the network card hangs": (
-        machine(2, '[[fault]]\nkind = "hang"\nvia = "nccl nic"', host='nics = ["mlx5_0"]'),
+        machine(2, '[[fault]]\nkind = "hang"\nvia = "nccl nic"', NIC),
         Depth.DEEP,
         "nic",
         "resident",
     ),
     "sockets hang too": (
-        machine(2, '[[fault]]\nkind = "sums"\nvia = ["nccl nic", "nccl sockets"]', host='nics = ["mlx5_0"]'),
+        machine(2, '[[fault]]\nkind = "sums"\nvia = ["nccl nic", "nccl sockets"]', NIC),
         Depth.DEEP,
         "right",
         "nic",

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
 from ladder_backends.gpu_calls.gpus import UNSEEN, Buffer, DeviceFault, Handshake, HostLink, LinkState, Seen
 from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import Stuff
+from ladder_backends.simulator.error_names import error_text
 from ladder_backends.simulator.machine import Fault, SimulatedMachine
 from ladder_backends.simulator.memory import ONES, Run, Runs, compared, part, spoiled, written
+from ladder_backends.simulator.shared_memory import held
 
 _LATE = 0.15
 """Seconds after which a late transfer is there."""
@@ -215,9 +214,7 @@ class SimulatedGpus:
 
     def nics(self) -> tuple[str, ...]:
         """Those of the machine's file."""
-        return tuple(map(str, self._machine.raw.get("host", {}).get("nics", ())))
-
-    # Kernels that wait for each other --------------------------------------------------------------------------
+        return tuple(str(one["name"]) for one in self._machine.raw.get("nic", ()))
 
     def handshake(self, one: int, other: int, rounds: int) -> Handshake:
         """Done in full, unless signals are lost."""
@@ -286,7 +283,7 @@ class SimulatedGpus:
     def share(self, buffer: Buffer) -> str:
         """From now on its content lies in a file."""
         name = f"shared-{self._gpus[buffer.gpu]}-{os.getpid()}-{buffer.token}"
-        with self._held(name) as (_, save):
+        with held(self._state, name) as (_, save):
             save(self._memory[str(buffer.token)])
         buffer.token = name
         return name
@@ -305,7 +302,7 @@ class SimulatedGpus:
         """A file that holds the name of another is what the descriptor stands for."""
         buffer = self.allocate(gpu, size)
         name = f"exported-{self._gpus[gpu]}-{os.getpid()}-{buffer.token}"
-        with self._held(name) as (_, save):
+        with held(self._state, name) as (_, save):
             save(self._memory[str(buffer.token)])
         buffer.token = name
         return buffer, os.open(self._state / name, os.O_RDONLY)
@@ -329,12 +326,12 @@ class SimulatedGpus:
         runs = part(self._read(source), 0, size)
         for fault in self._struck("shm", self._gpus[source.gpu], self._gpus[source.gpu], size):
             runs = spoiled(fault, runs, [Run(0, size, Stuff(mode=1), 0)]) or runs
-        with self._held(Path(path).name) as (_, save):
+        with held(self._state, Path(path).name) as (_, save):
             save(runs)
 
     def from_shared(self, path: str, target: Buffer, size: int) -> None:
         """Out of the region."""
-        with self._held(Path(path).name) as (runs, _):
+        with held(self._state, Path(path).name) as (runs, _):
             self._save(target, written(self._read(target), part(runs, 0, size)))
 
     # Below the calls -------------------------------------------------------------------------------------------
@@ -404,7 +401,7 @@ class SimulatedGpus:
             if fault.kind == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
             if fault.kind == "error":
-                raise DeviceFault(f"CUDA error {fault.code}", fault.code)
+                raise DeviceFault(error_text(fault.code), fault.code)
             struck.append(fault)
         return struck
 
@@ -464,7 +461,7 @@ class SimulatedGpus:
 
     def _read(self, buffer: Buffer) -> Runs:
         if self._is_shared(buffer):
-            with self._held(str(buffer.token)) as (runs, _):
+            with held(self._state, str(buffer.token)) as (runs, _):
                 return runs
         try:
             return self._memory[str(buffer.token)]
@@ -473,26 +470,7 @@ class SimulatedGpus:
 
     def _save(self, buffer: Buffer, runs: Runs) -> None:
         if self._is_shared(buffer):
-            with self._held(str(buffer.token)) as (_, save):
+            with held(self._state, str(buffer.token)) as (_, save):
                 save(runs)
         else:
             self._memory[str(buffer.token)] = runs
-
-    @contextmanager
-    def _held(self, name: str) -> Iterator[tuple[Runs, Callable[[Runs], None]]]:
-        """A file of runs, while no other process changes it."""
-        with open(self._state / name, "a+", encoding="ascii") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            file.seek(0)
-            runs = [
-                Run(start, stop, Stuff(*stuff), origin)
-                for start, stop, stuff, origin in json.loads(file.read() or "[]")
-            ]
-
-            def save(new: Runs) -> None:
-                file.seek(0)
-                file.truncate()
-                json.dump(new, file)
-                file.flush()
-
-            yield runs, save

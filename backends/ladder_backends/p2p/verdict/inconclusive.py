@@ -5,6 +5,7 @@ from __future__ import annotations
 from ladder_backends.model.p2p import Advice, HostFact, Stage, Sweep, Verdict
 from ladder_backends.p2p import advice
 from ladder_backends.p2p.advice import arm_fact, p2p_off, value
+from ladder_backends.p2p.arms import Depth, expected_seconds
 from ladder_backends.p2p.host_facts import HostFacts
 from ladder_backends.p2p.signature import (
     Signature,
@@ -178,10 +179,23 @@ def all_right(sweep: Sweep, seen: Signature) -> Verdict:
     if rates:
         low, high = f"{min(rates):g}", f"{max(rates):g}"
         speed = f", {low} GB/s" if low == high else f", {low} to {high} GB/s"
+    absent = sum(pair.claim.offered is False for pair in sweep.pairs.values())
+    which = "pairs that are offered" if absent else "pairs"
+    rest = f"; {absent} are not offered, and go through the host" if absent else ""
     return Verdict(
         "right",
-        f"All {len(seen.right)} pairs are proven right{speed}.",
+        f"All {len(seen.right)} {which} are proven right{speed}{rest}.",
         confidence="high",
         facts=controls(sweep),
+        later=(
+            Advice(
+                "ladder-tui p2p --arms deep",
+                "if jobs hang or go wrong all the same: kernels that wait, processes, NCCL;"
+                f" about {expected_seconds(Depth.DEEP, len(sweep.gpus)):.0f} s",
+                "you",
+            ),
+        )
+        if sweep.depth == Depth.QUICK
+        else (),
         good=True,
     )
