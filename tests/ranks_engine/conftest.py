@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -40,6 +41,15 @@ def mpi_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]
         return made[key]
 
     return build
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 class RunningJob:

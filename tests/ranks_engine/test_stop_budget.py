@@ -67,7 +67,7 @@ async def test_a_budget_counts_over_short_breaths_and_anew_after_long_ones() -> 
 @pytest.mark.parametrize("allowed", [None, 3.0])
 async def test_a_job_outlives_its_watchdog_with_a_budget_alone(steady, allowed: float | None) -> None:
     steady.may_die = allowed is None
-    dog = subprocess.Popen(
+    dog = subprocess.Popen(  # noqa: ASYNC220 - returns at once
         [
             sys.executable,
             Path(__file__).parent / "watchdog.py",
@@ -84,7 +84,7 @@ async def test_a_job_outlives_its_watchdog_with_a_budget_alone(steady, allowed: 
         assert dog.stdout.readline() == "watching\n"
         await engine.attach()
         end = time.monotonic() + 8
-        while time.monotonic() < end and dog.poll() is None:
+        while time.monotonic() < end and dog.poll() is None:  # noqa: ASYNC110 - another process ends
             await asyncio.sleep(0.05)
         # Held without a budget, the job is ended by its watchdog.
         assert dog.poll() == (1 if allowed is None else None)

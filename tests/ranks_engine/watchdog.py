@@ -1,4 +1,4 @@
-"""Ends a job whose ranks do not move, as NCCL's RAS gives up a silent peer: SECONDS FOLDER PID... Run by the test."""
+"""Ends a job whose ranks do not move, as NCCL's RAS gives up a silent peer: SECONDS FOLDER PID..."""
 
 from __future__ import annotations
 

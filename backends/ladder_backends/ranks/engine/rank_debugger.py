@@ -86,9 +86,8 @@ async def hand_over(engine: RankEngine, rank: int) -> AttachTarget:
     found = engine.job.rank(rank)
     held = engine.last(rank)
     if found is None or (held is not None and held.code is not None):
-        raise TargetInvalid(
-            f"rank {rank} cannot be opened", "it has ended" if found is not None else "no such rank"
-        )
+        why = "it has ended" if found is not None else "there is no such rank"
+        raise TargetInvalid(f"rank {rank} cannot be opened", why)
     await engine.release([rank])
     return AttachTarget(found.pid)
 

@@ -155,10 +155,9 @@ class StopBudget:
         if self._since is not None and since is None:
             self._used += now - self._since
             self._ran_at = now
-        elif self._since is None and since is not None and self._ran_at is not None:
+        elif since is not None and self._ran_at is not None and not 0 <= since - self._ran_at < BREATH:
             # Who tells of a beginning before the last end counts by himself.
-            if not 0 <= since - self._ran_at < BREATH:
-                self._used = 0.0
+            self._used = 0.0
         self._since = since
         self._set()
 
