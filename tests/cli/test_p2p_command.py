@@ -117,5 +117,5 @@ def test_mistakes_are_one_line(p2p: Any, words: tuple[str, ...], why: str) -> No
 
 def test_the_report_goes_into_a_ticket(p2p: Any) -> None:
     lines = p2p("--simulate", "mirror-vm", "--markdown").out.splitlines()
-    assert lines[0].startswith("## P2P: P2P writes go to a private mirror")
+    assert lines[0].startswith("## 2× GeForce RTX 3090: P2P writes go to a private mirror")
     assert lines[-1] == "```"

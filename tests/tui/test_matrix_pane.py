@@ -334,6 +334,22 @@ async def test_the_seconds_go_on_while_a_step_hangs(matrix: Matrix) -> None:
         assert pane._clock is None
 
 
+async def test_one_report_of_everything_is_copied_or_written(matrix: Matrix, tmp_path: Path) -> None:
+    async with matrix("one-direction") as view:
+        await swept(view)
+        await view.press("p")
+        assert "copied as Markdown" in view.text()
+        await view.press("enter")
+        await view.settle()
+        assert view.app.clipboard.startswith("## ")
+        assert "### Topology" in view.app.clipboard
+        assert "### Pairs" in view.app.clipboard
+        await view.app.workspace._report(str(tmp_path / "r.txt"))
+        await view.settle()
+        assert (tmp_path / "r.txt").read_text().startswith("SIMULATED")
+        assert "report written to" in view.text()
+
+
 def machine_file(folder: Path, name: str) -> Path:
     from ladder_backends.simulator.machine import SCENARIOS
 

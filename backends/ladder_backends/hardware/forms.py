@@ -133,23 +133,35 @@ def machine_lines(
         yield from comparison_lines(comparison)
     if machine.gpus:
         yield ""
-        yield from matrix_lines(machine)
-        yield from _choices(machine)
-        yield ""
-        yield from _gpu_lines(machine)
+        yield from topology_lines(machine)
     if everything:
         yield from _everything(machine)
         return
     yield ""
-    facts = [fact for name in _HOST if (fact := machine.host[name]).label != name]
-    width = max(len(fact.label) for fact in facts) if facts else 0
-    for fact in facts:
-        yield f"{fact.label:{width}}  {fact.text}"
+    rows = host_rows(machine)
+    width = max((len(label) for label, _, _ in rows), default=0)
+    for label, value, _ in rows:
+        yield f"{label:{width}}  {value}"
     unknown = sum(not fact.known for _, _, each in machine.groups() for fact in each.values())
     total = sum(len(each) for _, _, each in machine.groups())
     yield ""
     yield f"{total - unknown:,} of {total:,} facts are known; --facts shows all of them, with their sources"
     yield from _commands(machine)
+
+
+def topology_lines(machine: Machine) -> Iterator[str]:
+    """The matrix, what NCCL takes, and a line a GPU."""
+    yield from matrix_lines(machine)
+    yield from _choices(machine)
+    yield ""
+    yield from _gpu_lines(machine)
+
+
+def host_rows(machine: Machine) -> list[tuple[str, str, str]]:
+    """Label, value and source of what matters most of the host, and of every variable of NCCL and CUDA."""
+    names = (*_HOST, *(name for name in machine.host if name.startswith("env.")))
+    facts = [fact for name in names if (fact := machine.host[name]).label != name]
+    return [(fact.label, fact.text, fact.source) for fact in facts]
 
 
 def concern_lines(machine: Machine) -> Iterator[str]:
@@ -162,7 +174,7 @@ def concern_lines(machine: Machine) -> Iterator[str]:
 
 def matrix_lines(machine: Machine) -> Iterator[str]:
     """Distances, as `nvidia-smi topo -m` lays them out."""
-    labels = [one.label for one in (*machine.gpus, *machine.nics)]
+    labels = [*(gpu.label for gpu in machine.gpus), *(nic.label for nic in machine.nics)]
     width = max(5, *(len(pair.distance) + 1 for pair in machine.pairs), *(len(label) + 1 for label in labels))
     yield " " * width + "".join(f"{label:<{width}}" for label in labels) + "NUMA  CPUs"
     for gpu in machine.gpus:

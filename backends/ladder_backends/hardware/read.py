@@ -35,6 +35,10 @@ from ladder_backends.hardware.ports import (
 from ladder_backends.hardware.reader import Reader
 from ladder_backends.model.fact import Fact, Facts
 from ladder_backends.model.topology import Gpu, Machine, Pair, Port
+from ladder_backends.text import clean_line
+
+MOST_GPUS = 64
+"""GPUs that are looked at, whatever NVML counts."""
 
 _RUNTIME = "in a container, start it with the NVIDIA runtime: docker run --gpus all"
 
@@ -80,7 +84,7 @@ def read_machine(
         facts = Facts(_host(reader, supplied, log, found))
         gpus, roots = _gpus(reader, environment)
         nics = read_nics(reader, gpus)
-        ports = _ports(reader, [one.above for one in (*gpus, *nics)], supplied)
+        ports = _ports(reader, [*(gpu.above for gpu in gpus), *(nic.above for nic in nics)], supplied)
         pairs = tuple(
             read_pair(reader, one, other, roots, ports, facts, len(gpus), environment)
             for number, one in enumerate(gpus)
@@ -98,7 +102,7 @@ def read_machine(
         gpus,
         ports,
         pairs,
-        simulated,
+        clean_line(simulated),
         unread,
         remedy,
         time.time(),
@@ -137,7 +141,7 @@ def _gpus(reader: Reader, environment: Mapping[str, str]) -> tuple[tuple[Gpu, ..
     """GPUs of NVML by bus address; without NVML, those that sysfs shows. And the root that each hangs from."""
     seen: list[tuple[str, str, str, int | None]] = []
     if not reader.closed:
-        for number in range(int(reader.ask("nvmlDeviceGetCount") or 0)):
+        for number in range(min(int(reader.ask("nvmlDeviceGetCount") or 0), MOST_GPUS)):
             info = reader.ask("nvmlDeviceGetPciInfo", number) or {}
             seen.append(
                 (

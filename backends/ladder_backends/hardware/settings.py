@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ladder_backends.hardware.reader import Reader
 from ladder_backends.model.fact import Fact
+from ladder_backends.text import clean_line
 
 PROCESS = "environment of this process"
 SYSTEM = "/etc/nccl.conf"
@@ -34,7 +35,11 @@ def is_setting(name: str) -> bool:
 def settings(reader: Reader) -> dict[str, Setting]:
     """Every such variable, as a job that is started from here would have it."""
     environment = reader.files.environment()
-    found = {name: Setting(value, PROCESS) for name, value in environment.items() if is_setting(name)}
+    found = {
+        clean_line(name): Setting(clean_line(value), PROCESS)
+        for name, value in environment.items()
+        if is_setting(name)
+    }
     home = environment.get("HOME", "")
     own = environment.get("NCCL_CONF_FILE") or (f"{home}/.nccl.conf" if home.startswith("/") else "")
     for path in (own, SYSTEM):
@@ -43,7 +48,7 @@ def settings(reader: Reader) -> dict[str, Setting]:
         for line in (reader.text(path) or "").splitlines():
             name, equals, value = line.strip().partition("=")
             if equals and is_setting(name.strip()) and name.startswith("NCCL_"):
-                found.setdefault(name.strip(), Setting(value.strip(), path))
+                found.setdefault(name.strip(), Setting(value.strip(), clean_line(path)))
     return found
 
 

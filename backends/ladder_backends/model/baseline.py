@@ -85,7 +85,11 @@ class Comparison:
     def lines(self) -> list[tuple[str, str]]:
         """Differences as lines, each with the group of its first fact; the same of several GPUs or pairs is one."""
         places: dict[str, list[Changed]] = {}
+        options = next((one.text for one in self.changed if one.where == "host/cmdline.iommu"), "")
         for one in self.changed:
+            if one.where == "host/cmdline" and one.text.partition(": ")[2] == options.partition(": ")[2]:
+                # The same words once more.
+                continue
             places.setdefault(one.text.removeprefix(_place(one)), []).append(one)
         return [
             (f"{_places([_place(one) for one in same])}{text}", same[0].where.rsplit("/", 1)[0])

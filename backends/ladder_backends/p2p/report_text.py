@@ -163,10 +163,3 @@ def grouped(changes: Sequence[str], most: int = 6) -> tuple[str, ...]:
 def _places(places: Sequence[str]) -> str:
     pairs = sum("–" in place for place in places)
     return f"{len(places)} pairs" if pairs == len(places) else f"{len(places)} GPUs"
-
-
-def markdown(sweep: Sweep, found: Sequence[Verdict], baseline: Sequence[str] = ()) -> list[str]:
-    """The report for a ticket."""
-    head = f"## P2P: {found[0].sentence}" if found else "## P2P"
-    body = lines(sweep, found, baseline)
-    return [head, "", "```", *body, "```"]

@@ -193,6 +193,25 @@ class HardwareDesk:
             self.state.comparison = baseline.compare(kept, machine, results or self._ladder.pairs.document())
             self._ladder.pairs.judge()
 
+    # Reports ---------------------------------------------------------------------------------------------------
+
+    async def report(self, name: str = "") -> str:
+        """Write the report of the machine and its pairs to a file; without a name, give it as Markdown.
+
+        Raises:
+            LadderError: Nothing was read yet, or it cannot be written.
+        """
+        from ladder_backends.session.machine_report import MachineReport, markdown, write
+
+        machine, pairs = self.state.machine, self._ladder.pairs
+        if machine is None:
+            raise LadderError("there is nothing to report", "the machine was not read yet")
+        comparison = pairs.compared()
+        made = MachineReport(machine, comparison, pairs.state.sweep, pairs.state.verdicts, pairs.state.why_stale)
+        if not name:
+            return markdown(made)
+        return str(await asyncio.to_thread(write, made, name))
+
     # Ending ----------------------------------------------------------------------------------------------------
 
     async def _forget(self) -> None:

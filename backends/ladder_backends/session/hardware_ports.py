@@ -69,9 +69,10 @@ def hardware_ports(simulate: str | None = None) -> HardwarePorts:
 def _described(title: str) -> Iterator[None]:
     """What a file describes wrongly is told of the file, not of us."""
     from ladder_backends.simulator.machine import MachineInvalid
+    from ladder_backends.simulator.shape import DOCUMENT
 
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         why = f"{error} is missing, or is no such value" if isinstance(error, KeyError) else str(error)
-        raise MachineInvalid(f"{title} describes no machine", why, "its form is in the documentation") from None
+        raise MachineInvalid(f"{title} describes no machine", why, f"its form is in {DOCUMENT}") from None

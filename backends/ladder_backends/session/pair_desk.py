@@ -12,6 +12,7 @@ from ladder_backends.errors import LadderError
 from ladder_backends.session.state import Change
 
 if TYPE_CHECKING:
+    from ladder_backends.model.baseline import Comparison
     from ladder_backends.model.p2p import HostFact, Sweep
     from ladder_backends.model.topology import Machine
     from ladder_backends.session.ladder import Ladder
@@ -96,12 +97,14 @@ class PairDesk:
         sweep = self.state.sweep
         return sweep_json(sweep, self.state.verdicts) if sweep is not None else None
 
-    def report(self) -> str:
-        """The last sweep as text for a ticket; empty before there is one."""
-        from ladder_backends.p2p.report_text import lines
+    def compared(self) -> Comparison | None:
+        """Machine and pairs beside the baseline that is compared, or None."""
+        from ladder_backends.hardware.baseline import compare
 
-        sweep = self.state.sweep
-        return "\n".join(lines(sweep, self.state.verdicts)) if sweep is not None else ""
+        hardware = self._ladder.state.hardware
+        if hardware.comparison is None or hardware.machine is None:
+            return None
+        return compare(hardware.comparison.baseline, hardware.machine, self.document())
 
     def judge(self) -> None:
         """Say what the last sweep means, with what is known of the host and what changed since a baseline."""
@@ -118,12 +121,9 @@ class PairDesk:
         facts.update(self._moved)
         changed: tuple[str, ...] = ()
         state.broke, state.baseline, state.changed = (), "", frozenset()
-        if (kept := hardware.comparison) is not None and hardware.machine is not None:
-            from ladder_backends.hardware.baseline import compare
-
-            found = compare(kept.baseline, hardware.machine, self.document())
+        if (found := self.compared()) is not None:
             changed = grouped([one.text for one in found.changed])
-            state.broke, state.baseline, state.changed = found.broke, kept.baseline.name, found.pairs
+            state.broke, state.baseline, state.changed = found.broke, found.baseline.name, found.pairs
         state.verdicts = verdicts(state.sweep, facts, changed)
         self._ladder.tell(Change.PAIRS)
 

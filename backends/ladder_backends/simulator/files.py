@@ -73,13 +73,17 @@ class SimulatedFiles:
                 path = devices[str(table["bus"]).lower()].path
                 self._put(f"{path}/class", "0x020700\n")
                 self._links[f"/sys/class/infiniband/{table['name']}/device"] = path
+        links: dict[str, str] = {}
+        for path, target in machine.raw.get("symlinks", {}).items():
+            links[self._place(str(path))] = str(target)
+            self._links |= links
         for path, text in machine.raw.get("files", {}).items():
             if str(path).endswith("/."):
-                self._empty.add(posixpath.dirname(str(path)))
+                self._empty.add(self._place(posixpath.dirname(str(path))))
             else:
-                self._put(str(path), text)
-        for path, target in machine.raw.get("symlinks", {}).items():
-            self._links[posixpath.normpath(str(path))] = str(target)
+                self._put(self._place(str(path)), text)
+        # A folder's listing may have named a link as if it were a file.
+        self._links |= links
         self._folders = {
             parent
             for path in (*self._texts, *self._links, *self._refused)
@@ -160,6 +164,14 @@ class SimulatedFiles:
         return str(self._host["log"])
 
     # Making ----------------------------------------------------------------------------------------------------
+
+    def _place(self, path: str) -> str:
+        """Where a path lies once the links to its folder are followed: by either name it is one file."""
+        path = posixpath.normpath(path)
+        try:
+            return posixpath.join(self._follow(posixpath.dirname(path)), posixpath.basename(path))
+        except OSError:
+            return path
 
     def _put(self, path: str, text: object) -> None:
         path = posixpath.normpath(path)

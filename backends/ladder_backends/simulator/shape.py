@@ -18,7 +18,11 @@ _BUS = re.compile(r"^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$", re.IGNORECA
 
 
 def check(raw: Mapping[str, Any]) -> None:
-    """Raise `ValueError` where a table has another shape, a number is none, or a link names a GPU that is not there."""
+    """Look at tables, numbers, bus addresses, and the GPUs that links and faults name.
+
+    Raises:
+        ValueError: One is not as it has to be; it says which.
+    """
     for name in LISTS:
         found = raw.get(name, [])
         if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):

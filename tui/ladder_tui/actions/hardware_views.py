@@ -22,6 +22,8 @@ HARDWARE_VIEW_ACTIONS: tuple[Action, ...] = (
            "commands", "topology", needs=Need.ROW),
     Action("topology.paste", ("i",), "paste", "Take the output of those commands from a file", "Hardware", "paste",
            "topology", needs=Need.ROW, opens=True),
+    Action("topology.report", ("p",), "report", "Give one report for a ticket: pairs, topology, host, what changed",
+           "Hardware", "report", "topology", needs=Need.ROW, opens=True),
     # Pairs of GPUs
     Action("matrix.start", ("t",), "test", "Test every pair of GPUs: seconds, nothing is changed", "Pairs of GPUs",
            "start('quick')", "matrix", hinted=True),
@@ -37,6 +39,8 @@ HARDWARE_VIEW_ACTIONS: tuple[Action, ...] = (
            "evidence", "matrix", needs=Need.ROW, hinted=True),
     Action("matrix.command", ("m",), "command", "Copy the command that helps now", "Pairs of GPUs",
            "copy_command", "matrix", needs=Need.ROW, hinted=True),
+    Action("matrix.report", ("p",), "report", "Give one report for a ticket: pairs, topology, host, what changed",
+           "Pairs of GPUs", "report", "matrix", needs=Need.ROW, opens=True),
     Action("matrix.back", ("escape",), "back", "Go back to the matrix; stop a sweep that is at work",
            "Pairs of GPUs", "back", "matrix"),
 )  # fmt: skip

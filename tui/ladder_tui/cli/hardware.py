@@ -37,6 +37,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="FILE.toml", help="write down what this machine answers; --simulate FILE.toml reads it"
     )
+    parser.add_argument("--markdown", action="store_true", help="print the report for a ticket")
+    parser.add_argument("--report", metavar="FILE", help="write that report too: FILE.md, FILE.json, or text")
     add_json(parser)
     add_tui(parser)
     parser.epilog = (
@@ -63,14 +65,19 @@ def run(arguments: Namespace) -> int:
         return _show(arguments)
     from ladder_backends.hardware import baseline
     from ladder_backends.hardware.forms import machine_json, machine_lines
+    from ladder_backends.session.machine_report import MachineReport, markdown, write
 
     kept = baseline.load(name) if verb == "compare" else None
     machine = read(arguments.simulate, arguments.paste)
     comparison = baseline.compare(kept, machine) if kept is not None else None
     if arguments.json:
         print_json(machine_json(machine, comparison))
+    elif arguments.markdown:
+        print_lines(markdown(MachineReport(machine, comparison)).splitlines())
     else:
         print_lines(machine_lines(machine, comparison, everything=arguments.facts))
+    if arguments.report:
+        say(f"report written to {write(MachineReport(machine, comparison), arguments.report)}")
     if verb == "save":
         say(f"kept as {baseline.save(name, machine)}")
     return exit_code(machine, comparison)

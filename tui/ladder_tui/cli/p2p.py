@@ -32,7 +32,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--baseline", nargs=2, metavar=("save|compare", "NAME"), help="keep the results, or compare with kept ones"
     )
-    parser.add_argument("--markdown", action="store_true", help="print the report for a ticket")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the report for a ticket: pairs, topology, host, what changed"
+    )
+    parser.add_argument("--report", metavar="FILE", help="write that report too: FILE.md, FILE.json, or text")
     add_json(parser)
     add_tui(parser)
     parser.formatter_class = RawDescriptionHelpFormatter
@@ -118,9 +121,10 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
     from ladder_backends.p2p.counters import risen
     from ladder_backends.p2p.host_facts import host_facts
     from ladder_backends.p2p.report_json import sweep_json
-    from ladder_backends.p2p.report_text import grouped, lines, markdown
+    from ladder_backends.p2p.report_text import grouped, lines
     from ladder_backends.p2p.verdict import exit_code, verdicts
     from ladder_backends.session.hardware_ports import hardware_ports
+    from ladder_backends.session.machine_report import MachineReport, markdown, write
     from ladder_backends.session.p2p_sweep import PairSweep
     from ladder_tui.cli.interruption import interrupting
 
@@ -174,11 +178,14 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
             "mended": list(comparison.mended),
             "changed": list(changed),
         }
+    report = MachineReport(machine, comparison, state, found)
     if arguments.json:
         print_json(document)
     else:
         since = _baseline_lines(comparison, told=bool(found[0].changed)) if comparison is not None else []
-        print_lines(markdown(state, found, since) if arguments.markdown else lines(state, found, since))
+        print_lines(markdown(report).splitlines() if arguments.markdown else lines(state, found, since))
+    if arguments.report:
+        say(f"report written to {write(report, arguments.report)}")
     if state.stage is Stage.CANCELLED:
         say("cancelled; what was found until then is above")
     if arguments.baseline and arguments.baseline[0] == "save":

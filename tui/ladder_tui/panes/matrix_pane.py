@@ -262,6 +262,10 @@ class MatrixPane(Pane):
         self.app.copy_to_clipboard(verdict.now.command)
         self.ladder_app.say(f"copied: {verdict.now.command}")
 
+    def action_report(self) -> None:
+        """One report of everything, copied or written."""
+        self.ladder_app.workspace.ask_report()
+
     def take_interrupt(self) -> bool:
         """Ctrl-C stops a sweep."""
         if not self._pairs.running:

@@ -278,6 +278,10 @@ class TopologyPane(Pane):
         path = await self.ladder.hardware.save(name)
         self.ladder_app.say(f"kept as {path}")
 
+    def action_report(self) -> None:
+        """One report of everything, copied or written."""
+        self.ladder_app.workspace.ask_report()
+
     def action_compare(self) -> None:
         """Put a baseline beside what is so now."""
         known = ", ".join(self.ladder.hardware.baselines())

@@ -143,7 +143,8 @@ def _host(machine: Machine, width: int) -> Row:
 
 def _nodes(machine: Machine) -> dict[str, _Node]:
     roots: dict[str, _Node] = {}
-    for gpu in (*machine.gpus, *machine.nics):
+    devices: list[Gpu | Nic] = [*machine.gpus, *machine.nics]
+    for gpu in devices:
         node = roots.setdefault(gpu.root, _Node(gpu.root))
         for bdf in reversed(gpu.above):
             node = node.children.setdefault(bdf, _Node(bdf))

@@ -27,6 +27,24 @@ class PairCommands:
         home = cast("Workspace", self)
         home.ladder_app.work(self._test_pairs(depth))
 
+    def ask_report(self) -> None:
+        """Ask for the file that a report of the machine and its pairs is written to; without one it is copied."""
+        home = cast("Workspace", self)
+        home.prompt.ask(
+            "report to",
+            lambda name: home.ladder_app.work(self._report(name.strip())),
+            placeholder="a file (.md, .json, or text); empty: copied as Markdown",
+        )
+
+    async def _report(self, name: str) -> None:
+        home = cast("Workspace", self)
+        told = await home.ladder.hardware.report(name)
+        if name:
+            home.ladder_app.say(f"report written to {told}")
+            return
+        home.app.copy_to_clipboard(told)
+        home.ladder_app.say(f"copied: a report of {len(told.splitlines())} lines")
+
     async def _test_pairs(self, depth: str) -> None:
         from ladder_backends.session.p2p_wish import BusyGpus
         from ladder_tui.screens.choice import ChoiceScreen, Option
