@@ -126,6 +126,7 @@ class Job:
         title: What it runs, short: `mpirun ./solver · 8 ranks`.
         restart: How often the ranks were started again (torchrun).
         notes: What a person has to know of the finding: `4712 and 4713 both say they are rank 3`.
+        elsewhere: Ranks that run on hosts where nobody has looked; they are not missing.
     """
 
     key: str
@@ -139,6 +140,7 @@ class Job:
     title: str = ""
     restart: int = 0
     notes: tuple[str, ...] = ()
+    elsewhere: tuple[int, ...] = ()
 
     def rank(self, number: int) -> Rank | None:
         """The rank of that number, or None."""

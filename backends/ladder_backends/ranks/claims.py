@@ -19,14 +19,13 @@ MOST_RANKS = 1 << 22
 _LONGEST_NAME = 200
 _SLURM_SPACE = re.compile(r"slurm\.pmix\.(\d+)\.(\d+)")
 
-_TORCH = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RUN_ID",
-          "TORCHELASTIC_RESTART_COUNT")  # fmt: skip
-_OPENMPI = ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK")
-_PMIX = ("PMIX_RANK", "PMIX_NAMESPACE", "PMIX_SERVER_URI2")
-_PMI = ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID")
-_SLURM = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID", "SLURM_JOBID",
-          "SLURM_STEP_ID", "SLURM_STEPID")  # fmt: skip
-_READ = {name.encode() for name in (*_TORCH, *_OPENMPI, *_PMIX, *_PMI, *_SLURM)}
+_TORCH = """RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT TORCHELASTIC_RUN_ID
+TORCHELASTIC_RESTART_COUNT"""
+_OPENMPI = """OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_LOCAL_SIZE"""
+_PMI = "PMIX_RANK PMIX_NAMESPACE PMI_RANK PMI_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS"
+_SLURM = """SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_NTASKS SLURM_LOCALID SLURM_JOB_ID SLURM_JOBID SLURM_STEP_ID
+SLURM_STEPID"""
+_READ = {name.encode() for name in f"{_TORCH} {_OPENMPI} {_PMI} {_SLURM}".split()}
 _RANKS = (b"RANK=", b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"SLURM_PROCID=")
 
 
@@ -37,6 +36,7 @@ class Claim:
     Attributes:
         key: The job; it ends in a colon where only the launcher's process tells jobs apart, as of MPICH.
         variable: The variable that names the rank.
+        local_size: Ranks of the job on this host, where that is told.
         restart: How often torchrun has started the ranks again.
         outer: Job and rank of what else the environment claims, of lesser precedence: under srun or mpirun a
             torchrun and its workers carry those of their surroundings.
@@ -48,6 +48,7 @@ class Claim:
     size: int | None
     local_rank: int | None
     variable: str
+    local_size: int | None = None
     restart: int = 0
     outer: tuple[tuple[str, int], ...] = ()
 
@@ -91,6 +92,7 @@ def _torch(variables: Mapping[str, str]) -> Claim | None:
         _size(variables, "WORLD_SIZE"),
         _number(variables.get("LOCAL_RANK")),
         "RANK",
+        _size(variables, "LOCAL_WORLD_SIZE"),
         restart=_number(variables.get("TORCHELASTIC_RESTART_COUNT")) or 0,
     )
 
@@ -106,6 +108,7 @@ def _openmpi(variables: Mapping[str, str]) -> Claim | None:
         _size(variables, "OMPI_COMM_WORLD_SIZE"),
         _number(variables.get("OMPI_COMM_WORLD_LOCAL_RANK")),
         "OMPI_COMM_WORLD_RANK",
+        _size(variables, "OMPI_COMM_WORLD_LOCAL_SIZE"),
     )
 
 
@@ -136,6 +139,7 @@ def _pmi(variables: Mapping[str, str]) -> Claim | None:
         _size(variables, "PMI_SIZE"),
         _number(variables.get("MPI_LOCALRANKID")),
         "PMI_RANK",
+        _size(variables, "MPI_LOCALNRANKS"),
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ladder_backends.model.ranks import Beside, Job, Launcher, Rank
 from ladder_backends.processes.proc_files import ProcFiles
+from ladder_backends.ranks.absence import absence
 from ladder_backends.ranks.candidates import Chosen, choose
 from ladder_backends.ranks.claims import Claim
 from ladder_backends.ranks.mesh import mesh_of
@@ -26,8 +27,6 @@ _PROXIES = ("hydra_pmi_proxy", "hydra_pmi_prox", "slurmstepd", "orted", "prted")
 _REAPERS = ("systemd", "init", "tini", "dumb-init", "containerd-shim")
 """Programs that take up processes whose parents have ended."""
 _LEFT_OVER = "left over"
-_MOST_MISSING = 4096
-"""Missing ranks that are told one by one."""
 
 ENVIRONMENT = "environment"
 
@@ -161,9 +160,11 @@ class Discovery:
             if one.doubt:
                 notes.append(f"rank {number}: {one.doubt}; {one.process.pid} was taken, which is older")
             ranks.append(self._rank(number, one, found))
-        for number in range(size or 0):
-            if number not in chosen and len(missing) < _MOST_MISSING:
-                missing[number] = self._why_absent(number, rows)
+        claims = list(found.claims.values())
+        away = absence(size or 0, chosen, claims, rows, self._is_here, self.table.processes)
+        missing.update(away.missing)
+        if away.note:
+            notes.append(away.note)
         if size is not None and (beyond := [rank.rank for rank in ranks if rank.rank >= size]):
             notes.append(f"rank {fold(beyond)} lies beyond the size of {size}")
         if found.left:
@@ -184,6 +185,7 @@ class Discovery:
             self._title(launcher, ranks),
             restart,
             tuple(notes),
+            away.elsewhere,
         )
 
     def _rank(self, number: int, chosen: Chosen, found: _Found) -> Rank:
@@ -283,18 +285,6 @@ class Discovery:
 
     def _is_here(self, host: str) -> bool:
         return host in ("", "localhost", self.host) or host.partition(".")[0] == self.host.partition(".")[0]
-
-    def _why_absent(self, number: int, rows: tuple[TableRow, ...]) -> str:
-        if number < len(rows):
-            row = rows[number]
-            if not self._is_here(row.host):
-                return f"it runs on {row.host}, where nobody has looked"
-            process = self.table.processes.get(row.pid)
-            if process is None:
-                return f"no live process: the launcher started it as process {row.pid}, which has ended"
-            if process.state in "ZX":
-                return f"no live process: {row.pid} has ended and waits for its launcher (zombie)"
-        return "no live process on this host says that it is this rank"
 
     def _title(self, launcher: int | None, ranks: list[Rank]) -> str:
         started = self.table.command(launcher) if launcher is not None else ()

@@ -30,6 +30,7 @@ def job_json(job: Job) -> dict[str, Any]:
         "sources": list(job.sources),
         "mesh": {"axes": dict(job.mesh.axes), "source": job.mesh.source} if job.mesh is not None else None,
         "missing": [{"rank": rank, "reason": why} for rank, why in job.missing],
+        "elsewhere": fold(job.elsewhere),
         "notes": list(job.notes),
         "ranks": [_rank_json(rank, job) for rank in job.ranks],
     }
@@ -93,6 +94,8 @@ def _asked(now: Evidence, merged: dict[str, Any]) -> dict[str, Any]:
     gone = {each.rank for each in now.unreachable}
     answered = sum(1 for rank in now.job.ranks if rank.rank not in gone)
     rows = {row["rank"]: row for row in merged["unreachable"]}
+    for rank in now.job.elsewhere:
+        rows[rank] = {"rank": rank, "reason": "it runs on another host, where nobody has looked", "remedy": None}
     return {"asked": asked, "answered": answered, "unreachable": [rows[rank] for rank in sorted(rows)]}
 
 

@@ -18,6 +18,8 @@ def found_words(job: Job) -> str:
     nodes = len(job.hosts)
     size = f" of {job.size}" if job.size is not None else ""
     text = f"found {len(job.ranks)}{size} on {nodes} node{'' if nodes == 1 else 's'}"
+    if job.elsewhere:
+        text += f"; {fold(job.elsewhere)} run on other hosts, where nobody has looked"
     if not job.missing:
         return text
     reasons: dict[str, list[int]] = {}
