@@ -130,11 +130,13 @@ def start_job(mpi_program: Callable[..., Path], tmp_path: Path) -> Iterator[Call
     """Starts `start_job("steady_ranks", 4)` under mpirun; each job has to be alive at the end, or `may_die`."""
     started: list[RunningJob] = []
 
-    def start(name: str = "steady_ranks", size: int = 4, *arguments: str) -> RunningJob:
+    def start(
+        name: str = "steady_ranks", size: int = 4, *arguments: str, wrapper: tuple[str, ...] = ()
+    ) -> RunningJob:
         program = mpi_program(name)
         folder = tmp_path / f"job-{len(started)}-{os.getpid()}"
         folder.mkdir()
-        command = [str(_MPIRUN), "--allow-run-as-root", "--oversubscribe", "-n", str(size), str(program)]
+        command = [str(_MPIRUN), "--allow-run-as-root", "--oversubscribe", "-n", str(size), *wrapper, str(program)]
         with open(folder / "output", "wb") as output:
             process = subprocess.Popen(
                 [*command, str(folder), *arguments],

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
+import re
 import time
+import tomllib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ladder_backends.errors import CommandFailed
+from ladder_backends.errors import CommandFailed, TargetInvalid
+from ladder_backends.model.events import EngineNotice
 from ladder_backends.model.ranks import Rank
-from ladder_backends.ranks.engine import BudgetTooSmall, RankEngine, RankEvent, RankEventKind, read_stacks, snapshot
-from ladder_backends.ranks.engine.fitness import plan, start_of, unfit
+from ladder_backends.processes.proc_files import ProcFiles
+from ladder_backends.ranks.engine import (
+    BudgetTooSmall,
+    RankEngine,
+    RankEvent,
+    RankEventKind,
+    node_gdb,
+    read_stacks,
+    snapshot,
+)
+from ladder_backends.ranks.engine.crash import core_of, crash_of
+from ladder_backends.ranks.engine.fitness import EnginePlan, plan, start_of, unfit
+from ladder_backends.ranks.engine.left_stopped import LastWatch
+from ladder_backends.ranks.engine.node_gdb import NodeGdb
 from ladder_backends.ranks.engine.printing import evaluate
+from ladder_backends.ranks.engine.rank_debugger import RankDebugger, hand_over
 from ladder_backends.ranks.engine.set_breakpoints import RankBreakpoints
 from ladder_backends.ranks.engine.stepping import RankStep, step
 
@@ -256,6 +273,14 @@ async def test_a_crash_is_held_and_told_and_endings_are_in_order(steady) -> None
         assert (
             await step(engine, [2], RankStep.NEXT)
         ).headline == "answered 0 of 1; rank 2: it has crashed (SIGSEGV)"
+        told = await crash_of(engine)
+        assert told is not None
+        assert told.stack[0].rank == 2
+        assert "act" in [frame.function for frame in told.stack[0].frames]
+        lines = list(told.lines())
+        assert lines[0].startswith("rank 2: SIGSEGV (Segmentation fault) in act at steady_ranks.c:")
+        assert lines[2] == "the others: 0-1,3 running"
+        assert lines[-1] == "  +0.000 s  rank 2: SIGSEGV, held"
         await engine.go_on([2])
         # Open MPI's handler prints a stack, and the same fault ends the rank then.
         await until(lambda: engine.states["crashed"] == {2})
@@ -314,3 +339,83 @@ def test_a_rank_of_another_host_is_not_looked_for_here(steady) -> None:
     found = unfit(replace(steady.job.ranks[0], host="n17"))
     assert found is not None
     assert found.reason == "it runs on n17, not here"
+
+
+def test_a_core_is_found_by_its_pattern(tmp_path: Path) -> None:
+    (tmp_path / "sys" / "kernel").mkdir(parents=True)
+    pattern = tmp_path / "sys" / "kernel" / "core_pattern"
+    rank = Rank(0, 4711, "", 1, f"{tmp_path}/solver")
+    proc = ProcFiles(tmp_path)
+    pattern.write_text("|/usr/lib/systemd/systemd-coredump %P\n")
+    assert core_of(rank, proc) == (None, "the kernel hands cores to /usr/lib/systemd/systemd-coredump")
+    pattern.write_text("core.%e.%p.%t\n")
+    assert core_of(rank, proc)[0] is None
+    (tmp_path / "core.solver.4711.99").touch()
+    (tmp_path / "core.solver.4712.99").touch()
+    assert core_of(rank, proc) == (tmp_path / "core.solver.4711.99", "")
+    pattern.write_text("core\n")
+    (tmp_path / "core").touch()
+    assert core_of(rank, proc) == (tmp_path / "core", "")
+
+
+async def test_a_rank_that_gets_stuck_just_before_its_attach_is_told_of_and_waited_for(steady, monkeypatch) -> None:
+    """Between the look and the attach it enters the kernel: stood in for by a look that sees nothing."""
+    steady.tell("wait", 1)
+    await until(lambda: state(steady.pids[1]) == "D")
+    monkeypatch.setattr(node_gdb, "unfit", lambda *_, **__: None)
+    async with opened(steady) as (engine, events):
+        engine._watch = LastWatch()
+        made = NodeGdb(EnginePlan(steady.job.ranks), engine._tell, engine._watch)
+        await made.start()
+        engine.engines.append(made)
+        made.on_change(engine._follow)
+        await made.read_symbols()
+        assert await made.attach(steady.job.ranks) == []
+        (notice,) = [event for event in events if event.kind is RankEventKind.NOTICE]
+        assert notice.rank == 1
+        assert "state D" in notice.text
+        assert "its gdb hears nothing until then; ranks 0 stand meanwhile" in notice.text
+        assert engine.states["stopped"] == {0, 1, 2, 3}
+
+
+async def test_ranks_in_mount_namespaces_of_their_own_get_engines_of_their_own(start_job) -> None:
+    running = start_job("steady_ranks", 2, wrapper=("unshare", "-m"))
+    async with opened(running) as (engine, _):
+        found = await snapshot(engine)
+        assert found.main.headline == "answered 2 of 2"
+        assert [each.plan.why for each in engine.engines] == ["in another mount namespace"] * 2
+        assert "main" in [frame.function for frame in found.main.classes[0].said]
+        assert found.main.classes[0].said[0].line
+
+
+async def test_a_rank_is_handed_over_to_a_session_of_its_own(steady) -> None:
+    notices: list[str] = []
+    async with opened(steady) as (engine, _):
+        await engine.attach(ALL)
+        await engine.go_on(ALL)
+        target = await hand_over(engine, 2)
+        assert target.pid == steady.pids[2]
+        debugger = RankDebugger()
+        debugger.listen(lambda event: notices.append(event.text) if isinstance(event, EngineNotice) else None)
+        try:
+            await debugger.open(target)
+            said = re.compile(r"rank 2 of .* stands in a gdb of its own; the others are not held by it")
+            assert any(said.fullmatch(text) for text in notices), notices
+            assert (await debugger.evaluate("rank")).value == "2"
+            assert engine.states["held"] == frozenset()
+            assert (await evaluate(engine, ALL, "rank")).headline == "answered 3 of 4; rank 2: it was let go"
+            before = steady.beat(0)
+            await until(lambda: steady.beat(0) > before + 3)
+        finally:
+            await debugger.close()
+        assert await engine.attach([2]) == ()
+        with pytest.raises(TargetInvalid, match="no such rank"):
+            await hand_over(engine, 9)
+
+
+def test_the_debugger_of_ranks_is_registered() -> None:
+    root = Path(__file__).parents[2]
+    told = tomllib.loads((root / "pyproject.toml").read_text())["project"]["entry-points"]["ladder.debuggers"]
+    module, _, name = told["ranks"].partition(":")
+    assert getattr(importlib.import_module(module), name) is RankDebugger
+    RankDebugger()
