@@ -217,7 +217,7 @@ class Jumps:
             raise EngineMissing(
                 "there is no GPU core dump to jump into",
                 f"{tool} {none}" if without else "the report alone holds no values",
-                f"break on the line of the finding under {DUMPS}"
+                f"break on the line of the {'hazard' if tool == 'racecheck' else 'finding'} under {DUMPS}"
                 if without
                 else "run the sanitizer with --generate-coredump, and open its dump with the report",
             )

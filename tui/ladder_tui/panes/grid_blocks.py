@@ -217,7 +217,8 @@ def held_words(kernel: Kernel, spans: Spans, *, dump: bool, room: int = 40) -> s
     if dump and spans.held == 1:
         return f"dump holds block {block_name(delinear(spans.runs[0][0], kernel.grid_dim), kernel.grid_dim)} only"
     verb = ("held by the dump" if room >= 40 else "held") if dump else "resident"
-    return f"{spans.held:,} of {total:,} block{'' if total == 1 else 's'} {verb}"
+    words = f"{spans.held:,} of {total:,} block{'' if total == 1 else 's'} {verb}"
+    return words if len(words) <= room else f"{spans.held:,} of {total:,} {verb}"
 
 
 def cell_words(kernel: Kernel, cell: BlockCell, *, dump: bool) -> str:

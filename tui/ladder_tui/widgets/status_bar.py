@@ -39,6 +39,7 @@ _STANDING = (Run.STOPPED, Run.DUMP)
 _OF_ALL = ("stopped", "interrupted")
 """Why a target stands, where that is true of each of its threads."""
 _SEPARATOR = Cell(" │ ", "rule")
+_NARROW_DETAIL = 28
 _NARROW = 60
 """Columns below which the cost gives way to the key that shows all keys."""
 _HELP = next(action for action in ACTIONS if action.id == "help")
@@ -97,7 +98,7 @@ class StatusBar(LineView, can_focus=False):
     def _standing(self) -> tuple[object, ...] | None:
         """Whatever is told of a target that stands, but for what it cost to get there."""
         session = self.ladder.active
-        if session is None or session.state.run is not Run.STOPPED:
+        if session is None or session.state.run is not Run.STOPPED or self._pending(session.pending()):
             return None
         debug = session.state
         control, threads = debug.control, debug.threads
@@ -198,7 +199,9 @@ class StatusBar(LineView, can_focus=False):
     def _detail(self, debug: DebugState) -> str:
         """Why it stands; why the signal came says more than what it is called."""
         if self.size.width < 100:
-            return debug.run_detail.split(",")[0]
+            words = debug.run_detail.split(",")[0]
+            # The line is marked in the source; the keys are not told elsewhere.
+            return words if len(words) <= _NARROW_DETAIL else words.split(" at ")[0]
         cause = debug.machine.signals.cause if debug.run is Run.STOPPED else None
         if cause is None or not cause.words:
             return debug.run_detail
