@@ -317,3 +317,13 @@ def test_looks_of_two_kinds_are_not_two_looks() -> None:
     assert not any("moved" in fact.text for fact in judge([python, stood]).facts)
     apart = judge([python, look(4, 1_010.0, native=mpi(4, r3="compute"))])
     assert (apart.id, apart.samples) == ("stacks-missing", 1)
+
+
+def test_who_came_between_the_looks_was_only_slower() -> None:
+    first = look(4, collectives=recorded(4, r0=WAITING, r3=WAITING))
+    second = look(4, 1_005.0, collectives=recorded(4, r1=(), rest=WAITING))
+    verdict = judge([first, second])
+    assert (verdict.id, verdict.suspects, verdict.waiters) == ("missing", (1,), (0, 2, 3))
+    # And where all have come, nobody is missing.
+    third = look(4, 1_010.0, collectives=recorded(4, rest=WAITING))
+    assert judge([first, third]).id != "missing"

@@ -1,4 +1,4 @@
-"""The ranks rung over a real job of Open MPI: found, looked at, asked, held in a debugger; it lives through it all."""
+"""The ranks rung over a real job of Open MPI: found, looked at, asked, held in a debugger; it lives on."""
 
 from __future__ import annotations
 

@@ -185,7 +185,7 @@ class RankDesk:
     def _judge(self) -> None:
         """Merge the newest stacks, and say what all looks mean."""
         from ladder_backends.ranks.engine.stop_budget import limits_of
-        from ladder_backends.ranks.verdict import verdicts
+        from ladder_backends.ranks.verdict import courses, verdicts
         from ladder_backends.session.rank_steps import Limit
 
         state = self.state
@@ -194,6 +194,7 @@ class RankDesk:
         now = state.looks[-1]
         state.tree = self._tree(now)
         state.verdicts = verdicts(state.looks)
+        state.courses = courses(state.looks)
         pids = [rank.pid for rank in now.job.ranks]
         ras = any(str(reading.source) == "RAS" and reading.answered for reading in now.readings)
         # A library that is there is not one that is used: without its RAS, NCCL watches over nobody by it.
@@ -307,17 +308,6 @@ class RankDesk:
         for name, ranks in self.state.sets.items():
             book.define(name, "$a{" + fold(ranks).replace("-", "..") + "}")
         return book
-
-    def courses(self) -> dict[int, str]:
-        """What each rank did over the looks that told the same of stacks: `same place`, `moves`, `one look`."""
-        from ladder_backends.ranks.stacks import Samples
-        from ladder_backends.ranks.verdict import joined_stacks
-
-        samples, looks = Samples(), self.state.looks
-        for look in looks:
-            if bool(look.native) is bool(looks[-1].native):
-                samples.add(look.at, joined_stacks(look))
-        return {rank: str(course) for rank, course in samples.courses().items()}
 
     def whole_stack(self, rank: int) -> tuple[RankFrame, ...]:
         """The newest stack of a rank's main thread, not cut, outermost first; empty where none is known."""

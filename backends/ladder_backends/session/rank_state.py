@@ -23,6 +23,7 @@ class RankState:
         looks: What was seen, in the order of time, the newest last.
         tree: Merged stacks of the newest look.
         verdicts: What the looks mean, the most telling first.
+        courses: What each rank did over the looks: `same place`, `moves`, `one look`.
         granularity: What makes two frames the same: `function`, `line`, `offset`.
         whole: Stacks are shown whole, not cut where communication begins.
         sets: Ranks that were given a name, by name.
@@ -44,6 +45,7 @@ class RankState:
         self.looks: list[Evidence] = []
         self.tree: StackTree | None = None
         self.verdicts: tuple[RankVerdict, ...] = ()
+        self.courses: dict[int, str] = {}
         self.granularity = "line"
         self.whole = False
         self.sets: dict[str, tuple[int, ...]] = {}

@@ -81,8 +81,7 @@ class RanksPane(Pane):
         if self._shown is not None:
             from ladder_backends.ranks.stacks import Granularity
 
-            courses = self.ladder.ranks.courses()
-            return node_rows(self._shown, now, courses, Granularity(state.granularity), self._frames)
+            return node_rows(self._shown, now, state.courses, Granularity(state.granularity), self._frames)
         if state.tree is None:
             return []
         verdict = state.verdicts[0] if state.verdicts else None

@@ -15,7 +15,7 @@ from ladder_backends.model.ranks import Collective, Evidence, RankStack
 from ladder_backends.ranks.stacks.joining import join_stacks
 from ladder_backends.ranks.stacks.samples import Course, Samples
 from ladder_backends.ranks.verdict import counts, wording
-from ladder_backends.ranks.verdict.recorded import DONE, GroupState, Parting, partings, states_of
+from ladder_backends.ranks.verdict.recorded import DONE, GroupState, Parting, lasting, partings, states_of
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
 from ladder_backends.ranks.verdict.standing import Standing, place_of, standings, user_frame
 from ladder_backends.ranks.verdict.wording import ages, names
@@ -45,6 +45,11 @@ def joined_stacks(evidence: Evidence) -> tuple[RankStack, ...]:
     return join_stacks(evidence.native, evidence.python)
 
 
+def courses(samples: Sequence[Evidence]) -> dict[int, str]:
+    """What the thread that stands for each rank did over the looks that can be compared with the newest."""
+    return {rank: str(course) for rank, course in _Case(samples).courses.items()}
+
+
 class _Case:
     """One job and all looks at it."""
 
@@ -53,7 +58,8 @@ class _Case:
         self.now = samples[-1]
         job = self.now.job
         dead = {rank for rank, _ in job.missing}
-        self.world = tuple(sorted({rank.rank for rank in job.ranks} | dead | set(range(job.size or 0))))
+        every = {rank.rank for rank in job.ranks} | dead | set(range(job.size or 0))
+        self.world = tuple(sorted(every - set(job.elsewhere)))
         self.pids = {rank.rank: rank.pid for rank in job.ranks}
 
     @property
@@ -256,14 +262,14 @@ class _Case:
         if not self.now.collectives:
             return []
         parted = partings(self.now.collectives, self.world)
-        before = {one.key for one in partings(self.samples[0].collectives, self.world)} if self.looks > 1 else set()
         waiting = [one for one in parted if one.pending or one.kind in ("wrong-op", "size", "dtype")]
         # What was so a moment ago and is not so any more was no hang.
-        lasting = [one for one in waiting if self.looks < 2 or one.key in before]
-        circle = _circle(lasting)
+        if self.looks > 1:
+            waiting = lasting(waiting, partings(self.samples[0].collectives, self.world))
+        circle = _circle(waiting)
         if circle:
             return [self._crossed(circle)]
-        found = [self._parting(one) for one in _roots(lasting)]
+        found = [self._parting(one) for one in _roots(waiting)]
         if not found:
             found += self._none_missing()
         return found
@@ -363,9 +369,13 @@ class _Case:
             return [self.make("together", (), self.world, [RankFact(words, _RECORDER)], words=words)]
         return []
 
+    @cached_property
+    def _states_before(self) -> list[GroupState]:
+        return states_of(self.samples[0].collectives, self.world)
+
     def _advanced(self, state: GroupState) -> bool:
         """A collective was issued, or finished, in a group since the first look."""
-        for before in states_of(self.samples[0].collectives, self.world):
+        for before in self._states_before:
             if (before.group, before.members) == (state.group, state.members):
                 return any(
                     state.last.get(rank, last) > last

@@ -51,8 +51,19 @@ class Parting:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What has to be the same at two looks for it to be one and the same parting."""
-        return self.kind, self.group, self.members, self.seq, self.culprits
+        """What has to be the same at two looks for it to be one and the same parting; of its culprits, some."""
+        return self.kind, self.group, self.members, self.seq
+
+
+def lasting(now: Sequence[Parting], before: Sequence[Parting]) -> list[Parting]:
+    """Those of now that were there before, with the culprits that were culprits then: others were only slower."""
+    known = {one.key: set(one.culprits) for one in before}
+    found = []
+    for one in now:
+        culprits = tuple(rank for rank in one.culprits if rank in known.get(one.key, ()))
+        if culprits:
+            found.append(one if culprits == one.culprits else replace(one, culprits=culprits))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +91,28 @@ def groups_of(
     recorded: Recorded, world: Sequence[int]
 ) -> list[tuple[str, tuple[int, ...], dict[int, list[Collective]]]]:
     """The groups: name, members, and entries of each rank in the order of recording."""
-    entries: dict[tuple[str, tuple[int, ...]], dict[int, list[Collective]]] = defaultdict(dict)
     nameless: dict[str, set[int]] = defaultdict(set)
+    apart: dict[int, dict[tuple[str, tuple[int, ...]], list[Collective]]] = {}
     for rank, told in recorded.items():
+        mine = apart[rank] = {}
         for one in told:
-            if not one.group_ranks:
-                nameless[one.group].add(rank)
-    for rank, told in recorded.items():
-        for one in told:
-            members = one.group_ranks or (
-                tuple(world) if is_world(one.group) else tuple(sorted(nameless[one.group]))
-            )
-            entries[one.group, tuple(sorted(members))].setdefault(rank, []).append(one)
-    return [(name, members, ranks) for (name, members), ranks in entries.items()]
+            key = (one.group, one.group_ranks)
+            if key in mine:
+                mine[key].append(one)
+            else:
+                mine[key] = [one]
+                if not one.group_ranks:
+                    nameless[one.group].add(rank)
+    members: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = {}
+    entries: dict[tuple[str, tuple[int, ...]], dict[int, list[Collective]]] = {}
+    for rank, mine in apart.items():
+        for key, some in mine.items():
+            if key not in members:
+                every = key[1] or (world if is_world(key[0]) else nameless[key[0]])
+                members[key] = tuple(sorted(every))
+            found = entries.setdefault((key[0], members[key]), {})
+            found[rank] = sorted((*found[rank], *some), key=lambda one: one.seq) if rank in found else some
+    return [(name, ranks, told) for (name, ranks), told in entries.items()]
 
 
 def states_of(recorded: Recorded, world: Sequence[int]) -> list[GroupState]:
@@ -153,12 +173,16 @@ def _first(
             return Parting(
                 "never", name, members, entry.seq, never, others, silent, _oldest(by_rank, others, entry.seq)
             )
+    last = {rank: max(told) for rank, told in sorted(by_rank.items())}
     for seq in range(begin, end + 1):
         here = {rank: told[seq] for rank, told in by_rank.items() if seq in told}
         if not here:
             continue
-        late = tuple(rank for rank, told in sorted(by_rank.items()) if max(told) < seq)
-        parting = _differing(name, members, seq, here, silent)
+        looks = {(one.op, one.sizes, one.output_sizes, one.dtype) for one in here.values()}
+        if len(looks) == 1 and len(here) == len(by_rank):
+            continue
+        late = tuple(rank for rank, newest in last.items() if newest < seq)
+        parting = _differing(name, members, seq, here, silent) if len(looks) > 1 else None
         if parting is None and late:
             others = tuple(sorted(here))
             pending = any(one.state != DONE for one in here.values())
