@@ -13,10 +13,13 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from typing import Any
 
+from textual import events
 from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+from ladder_tui._textual_compat import SparingApp
 
 _READ_SIZE = 4096
 
@@ -30,6 +33,7 @@ class DirectDriver(LinuxDriver):
         self._decoder = getincrementaldecoder("utf-8")("replace")
         self._tick: asyncio.TimerHandle | None = None
         self._reads = False
+        self._is_between_keys = True
 
     def start_application_mode(self) -> None:
         """Take up the terminal, and read it from now on."""
@@ -77,11 +81,19 @@ class DirectDriver(LinuxDriver):
             # the signal says that comes with it.
             self._stop_reading()
             return
-        self._process(self._parser.feed(text) if (text := self._decoder.decode(chunk)) else ())
+        text = self._decoder.decode(chunk)
+        plain = len(text) == 1 and " " < text < "\x7f"
+        if plain and self._is_between_keys and isinstance(self._app, SparingApp) and self._app.take_at_once(text):
+            return
+        self._is_between_keys = False
+        if text:
+            self._process(self._parser.feed(text), text if plain else "")
 
-    def _process(self, messages: Iterable[Message]) -> None:
+    def _process(self, messages: Iterable[Message], plain: str = "") -> None:
         try:
             for message in messages:
+                # What was read as a key of one character was no part of a sequence, or of what is pasted.
+                self._is_between_keys = isinstance(message, events.Key) and message.character == plain
                 self.process_message(message)
         except BaseException:
             # A parser that has failed takes no more.

@@ -53,6 +53,16 @@ class SparingApp(App[Answer]):
             return DirectDriver
         return stock
 
+    def take_at_once(self, character: str) -> bool:
+        """Act on a printable key in the turn of the loop that reads it; False leaves it to the queue."""
+        return False
+
+    @property
+    def waits_for_messages(self) -> bool:
+        """Nothing is under way or waits in the application's own queue: a key that came now would be next."""
+        ready = self._message_queue.ready_event
+        return bool(ready._waiters) and not ready.is_set() and not self._keymap  # type: ignore[attr-defined]
+
     def redraw(self) -> None:
         """Send the whole screen again, whatever the terminal shows."""
         if self._shown is not None:
@@ -96,6 +106,7 @@ class SparingApp(App[Answer]):
             x, y, width, height = visible[view][0]
             lines += [(x, y + line, x + width, strip) for line, strip in changed if line < height]
         try:
+            lines.sort(key=_by_place)
             if sent := shown.of_lines(lines, self.console, size):
                 update: Any = _Sequences(sent)
                 super()._display(screen, update)
@@ -138,6 +149,10 @@ class _Sequences(CompositorUpdate):
     def render_segments(self, console: Console) -> str:
         """The text."""
         return self._text
+
+
+def _by_place(line: tuple[int, int, int, Strip]) -> tuple[int, int]:
+    return line[1], line[0]
 
 
 def _uncovered(visible: Mapping[Widget, tuple[Region, Region]]) -> Iterator[Widget]:
@@ -192,6 +207,11 @@ def key_of_character(character: str) -> str:
     return _character_to_key(character)
 
 
+def binds(view: Widget, key: str) -> bool:
+    """Whether a view itself binds a key."""
+    return key in view._bindings.key_to_bindings
+
+
 async def act_at_once(view: Widget, key: str) -> bool:
     """Do what a view binds to a key now, rather than after the key has gone to the view and come back.
 
@@ -201,7 +221,7 @@ async def act_at_once(view: Widget, key: str) -> bool:
     Returns:
         Whether the view binds the key.
     """
-    if key not in view._bindings.key_to_bindings:
+    if not binds(view, key):
         # Most keys are not a view's, and to ask for the chain of bindings copies them all.
         return False
     for owner, bindings in view.screen._modal_binding_chain:

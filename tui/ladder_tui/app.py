@@ -10,6 +10,7 @@ os.environ.setdefault("TEXTUAL_FPS", "240")
 import asyncio
 import gc
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,13 +21,14 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
+from ladder_backends.beginning import begin
 from ladder_backends.debugger.contract import Capability
 from ladder_backends.debugger.target import CoreTarget
 from ladder_backends.errors import LadderError, WrongProgram
 from ladder_backends.session.state import Notice, Run
 from ladder_backends.text import clean_line
 from ladder_tui._paint_now import paint_first
-from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once, act_on_screen
+from ladder_tui._textual_compat import SparingApp, act_above_all, act_at_once, act_on_screen, binds
 from ladder_tui.actions import ACTIONS, choose_keys, parse_key
 from ladder_tui.config import DEFAULT_THEME, Settings
 from ladder_tui.escapes import behind_escape
@@ -49,6 +51,14 @@ RUNGS_AFTER = 0.3
 
 _LOG = logging.getLogger(__name__)
 REDRAW = next(action for action in ACTIONS if action.id == "redraw")
+STEP_KEYS = {
+    key: call[1]
+    for action in ACTIONS
+    if (call := re.fullmatch(r"resume\('([\w-]+)'\)", action.call)) is not None
+    for key in action.keys
+    if len(key) == 1
+}
+"""Kinds of steps by the letters that they are bound to."""
 _UNEXPECTED = "this is a fault of ladder-tui; its log file holds the details"
 
 
@@ -99,7 +109,7 @@ class LadderApp(SparingApp[int]):
         self._opening = opening
         self._start = start
         self._picks_process = picks_process
-        self.tasks: set[asyncio.Task[None]] = set()
+        self.tasks: set[asyncio.Future[None]] = set()
         self._waits_for_stop: ChoiceScreen | None = None
         self._offered_for: DebugSession | None = None
         self._theme_error = ""
@@ -281,6 +291,17 @@ class LadderApp(SparingApp[int]):
                 return
         await super().on_event(event)
 
+    def take_at_once(self, character: str) -> bool:
+        """Act on a key that lets the target run, where nothing else may mean something by it."""
+        kind, view = STEP_KEYS.get(character), self.focused
+        if kind is None or not self.waits_for_messages or self.screen is not self.workspace:
+            return False
+        if not isinstance(view, LineView) or view.TAKES_TEXT or binds(view, character):
+            return False
+        if not self.workspace.take_key(events.Key(character, character)):
+            self.workspace.action_resume(kind)
+        return True
+
     async def _for_dialog(self, screen: Screen[Any], event: events.Key) -> None:
         if isinstance(screen, Dialog):
             keys = tuple(screen.apart(event))
@@ -305,10 +326,16 @@ class LadderApp(SparingApp[int]):
 
     # Work ------------------------------------------------------------------------------------------------------
 
-    def work(self, doing: Coroutine[Any, Any, Any]) -> None:
-        """Do something without blocking the keys; what fails becomes one line."""
+    def work(self, doing: Coroutine[Any, Any, Any], *, at_once: bool = False) -> None:
+        """Do something without blocking the keys; what fails becomes one line.
+
+        Args:
+            doing: What to do.
+            at_once: Begin with it now, where nothing else is under way; `begin` says what may be begun so.
+        """
         # A task, not a worker: a worker's life costs a quarter of a millisecond, on every step.
-        task = asyncio.get_running_loop().create_task(self._guarded(doing))
+        start = begin if at_once and not self.tasks else asyncio.ensure_future
+        task = start(self._guarded(doing))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         asyncio.get_running_loop().call_later(PENDING_AFTER, self._show_pending)

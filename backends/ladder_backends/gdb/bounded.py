@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ladder_backends.beginning import begin
 from ladder_backends.errors import DeadlinePassed
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ class BoundedQuestions:
         """
         loop = asyncio.get_running_loop()
         for one in before:
-            self._keep(asyncio.ensure_future(self._engine.command(one)))
-        asking = asyncio.ensure_future(self._engine.command(text, deadline=None))
+            self._keep(begin(self._engine.command(one)))
+        asking = begin(self._engine.command(text, deadline=None))
         self._keep(asking)
         for one in after:
-            self._keep(asyncio.ensure_future(self._engine.command(one)))
+            self._keep(begin(self._engine.command(one)))
         timer = loop.call_later(budget, self._late, text, asking, 0)
         asking.add_done_callback(lambda _: timer.cancel())
         try:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
+from ladder_backends.beginning import begin
 from ladder_backends.errors import CommandFailed, DeadlinePassed, NotRecorded
 from ladder_backends.gdb.bounded import BoundedQuestions
 from ladder_backends.gdb.quoting import mi_string
@@ -23,6 +24,7 @@ from ladder_backends.gdb.translation import (
     variable_of,
     with_value,
 )
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.mi.records import ResultRecord, Value
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.grid import Instruction
@@ -140,7 +142,9 @@ class Questions:
     async def frames_with_arguments(self, start: int, count: int) -> FrameWindow:
         """Like `frames`, each with its arguments; those of aggregate type have no value."""
         ask = f"-stack-list-arguments{self._engine.at_thread()} --simple-values {start} {start + count - 1}"
-        window, answer = await asyncio.gather(self.frames(start, count), self._limited(ask), return_exceptions=True)
+        window, answer = await asyncio.gather(
+            begin(self.frames(start, count)), begin(self._limited(ask)), return_exceptions=True
+        )
         if isinstance(window, BaseException):
             raise window
         if isinstance(answer, BaseException):
@@ -195,7 +199,7 @@ class Questions:
         if not expected:
             return await self._variables(place), ()
         answer, values = await asyncio.gather(
-            self._variables(place), self._values(expected, place), return_exceptions=True
+            begin(self._variables(place)), begin(self._values(expected, place)), return_exceptions=True
         )
         if isinstance(answer, BaseException):
             raise answer
@@ -260,9 +264,7 @@ class Questions:
         """Each name's answer, or why there is none. All are asked at once; the engine takes them in order."""
         before, after = self._engine.print_limits()
         ask = [f"-data-evaluate-expression{place} {mi_string(name)}" for name in names]
-        tasks = [
-            asyncio.ensure_future(self._engine.command(text, deadline=None)) for text in (*before, *ask, *after)
-        ]
+        tasks = [begin(self._engine.command(text, deadline=None)) for text in (*before, *ask, *after)]
         try:
             _, late = await asyncio.wait(tasks, timeout=VALUE_BUDGET)
             interrupted: set[asyncio.Future[ResultRecord]] = set()

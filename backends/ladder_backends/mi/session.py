@@ -239,9 +239,9 @@ class MiSession:
             return answer, token
         request = _Request(text, time.monotonic(), answer)
         self._requests[token] = request
-        if deadline is not None:
-            request.timer = loop.call_later(deadline, self._expire, token, deadline)
         self._transport.send(Channel.MI, b"%d%s\n" % (token, raw))
+        if deadline is not None and not answer.done():
+            request.timer = loop.call_later(deadline, self._expire, token, deadline)
         return answer, token
 
     def _forget(self, token: int) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
+from ladder_backends.beginning import begin
 from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.errors import EngineError
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.model.focus import Focus
 from ladder_backends.model.frame import Frame, FrameWindow
 from ladder_backends.model.grid import Instruction
@@ -44,13 +46,13 @@ class Rows:
 class Answers:
     """Questions on their way."""
 
-    frames: asyncio.Task[FrameWindow]
-    variables: asyncio.Task[VariableWindow]
-    grid: asyncio.Task[Grid] | None
-    instructions: asyncio.Task[tuple[Instruction, ...]] | None
-    values: asyncio.Task[None] | None = None
+    frames: asyncio.Future[FrameWindow]
+    variables: asyncio.Future[VariableWindow]
+    grid: asyncio.Future[Grid] | None
+    instructions: asyncio.Future[tuple[Instruction, ...]] | None
+    values: asyncio.Future[None] | None = None
 
-    def tasks(self) -> list[asyncio.Task[Any]]:
+    def tasks(self) -> list[asyncio.Future[Any]]:
         """Those that were asked."""
         asked = (self.frames, self.variables, self.grid, self.instructions, self.values)
         return [task for task in asked if task is not None]
@@ -58,7 +60,6 @@ class Answers:
 
 def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus | None) -> Answers:
     """Ask for frames and variables and, on a device, for the grid; everything goes out together."""
-    loop = asyncio.get_running_loop()
     device = debugger.capabilities & Capability.DEVICE_FOCUS and focus is not None and "block" in focus
     device = device and (rows.grid or not debugger.capabilities & Capability.RUN_CONTROL)
     if not debugger.capabilities & Capability.RUN_CONTROL:
@@ -67,14 +68,14 @@ def send(debugger: Debugger, rows: Rows, level: int, frames: int, focus: Focus |
         # As many as a jump asks for, whatever the screen's size, so that a recording answers.
         frames = max(FRAMES, level + 1)
     answers = Answers(
-        frames=loop.create_task(debugger.frames(0, frames)),
-        variables=loop.create_task(debugger.variables(level, rows.variables)),
-        grid=loop.create_task(ask_grid(debugger, focus)) if device and focus is not None else None,
-        instructions=(loop.create_task(_code(debugger, rows, level)) if rows.instructions else None),
+        frames=begin(debugger.frames(0, frames)),
+        variables=begin(debugger.variables(level, rows.variables)),
+        grid=begin(ask_grid(debugger, focus)) if device and focus is not None else None,
+        instructions=begin(_code(debugger, rows, level)) if rows.instructions else None,
     )
     values = rows.values(level, answers.frames, answers.variables) if rows.values is not None else None
     if values is not None:
-        answers.values = loop.create_task(values)
+        answers.values = begin(values)
     return answers
 
 
@@ -118,7 +119,7 @@ async def settle(answers: Answers) -> None:
     await asyncio.wait(answers.tasks(), timeout=PATIENCE)
 
 
-def answer(task: asyncio.Task[_Answer], otherwise: _Answer) -> _Answer:
+def answer(task: asyncio.Future[_Answer], otherwise: _Answer) -> _Answer:
     """The task's result, or `otherwise` where it is late or the engine had none."""
     if not task.done() or task.cancelled():
         return otherwise

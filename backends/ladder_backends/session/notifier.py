@@ -44,17 +44,31 @@ class Notifier:
         """Deliver nothing until `release`."""
         self._held = True
 
-    def release(self) -> None:
-        """Deliver what has added up."""
+    def release(self, *, at_once: bool = False) -> None:
+        """Deliver what has added up, in this turn of the loop or before the next one."""
         self._held = False
         if self._change is not Change.NONE:
             self._schedule()
+            if at_once:
+                self._deliver_at_once()
 
-    def tell(self, change: Change) -> None:
-        """Note a change for the next delivery."""
+    def tell(self, change: Change, *, at_once: bool = False) -> None:
+        """Note a change for the next delivery, or for one that takes place now."""
         self._change |= change
         if not self._held:
             self._schedule()
+            if at_once:
+                self._deliver_at_once()
+
+    def _deliver_at_once(self) -> None:
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+        try:
+            self._deliver()
+        except Exception as error:
+            # Who tells of a change goes on, whatever a subscriber does.
+            what = {"message": "a subscriber failed", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(what)
 
     def _schedule(self) -> None:
         urgent = bool(self._change & ~_OUTPUT)

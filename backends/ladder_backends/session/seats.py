@@ -136,7 +136,8 @@ class Seats:
         self._notifier.tell(~Change.NONE)
 
     def _told(self, session: DebugSession, change: Change) -> None:
-        self._notifier.tell(change)
+        # A stop that was waited for is painted in this turn of the loop.
+        self._notifier.tell(change, at_once=bool(change & Change.RUN))
         debug = session.state
         if change & Change.RUN and self._aside.get(debug.rung) is session and debug.run in _WORTH_TELLING:
             self._notice(f"{seat_title(debug)}, which is not on screen: {debug.run_detail or debug.run}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import enum
+import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
@@ -95,6 +96,7 @@ class SourceFinder:
         self._index = SourceIndex(self._roots)
         self._chosen: dict[str, Path] = {}
         self._read: dict[Path, tuple[tuple[float, ...], SourceFile]] = {}
+        self._stands: dict[tuple[str, str], tuple[str, tuple[float, ...], SourceFile]] = {}
         self._made: float | None = None
         self._as_built: dict[Path, tuple[float, tuple[str, ...]]] = {}
 
@@ -135,11 +137,23 @@ class SourceFinder:
             fullname: The absolute path in the debug information, where it is known.
             line: A line that must be in it; a shorter file counts as edited.
         """
-        found = self._find(file, fullname)
+        found = self._as_before(file, fullname) or self._find(file, fullname)
         if line is not None and found.lines and line > len(found.lines):
             note = f"{_shown(file)} has {len(found.lines)} lines, so line {line} is of another version of it"
             return replace(found, state=SourceState.EDITED, note=note)
         return found
+
+    def _as_before(self, file: str, fullname: str) -> SourceFile | None:
+        """What was found last by its path, where nothing about it has changed: each stop asks for that."""
+        before = self._stands.get((file, fullname))
+        if before is None or self._chosen or self._embedded:
+            return None
+        try:
+            status = os.stat(before[0])
+        except OSError:
+            return None
+        signature = (status.st_mtime_ns, status.st_size, status.st_ino, self._made_at)
+        return before[2] if signature == before[1] else None
 
     def _find(self, file: str, fullname: str) -> SourceFile:
         name = clean_line(file)
@@ -158,7 +172,11 @@ class SourceFinder:
         for spelled in dict.fromkeys((fullname, file)):
             path = Path(spelled)
             if path.is_absolute() and _is_file(path):
-                return self._load(name, path)
+                found = self._load(name, path)
+                known = self._read.get(path)
+                if known is not None and found.lines is known[1].lines:
+                    self._stands[file, fullname] = spelled, known[0], found
+                return found
         return self._below_roots(name, fullname or file)
 
     def _carried(self, file: str, fullname: str) -> str | Path | None:

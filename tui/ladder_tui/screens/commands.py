@@ -148,7 +148,8 @@ class Commands(
         assert debug is not None
         assert session is not None
         step = StepKind.RUN if kind == "continue" and debug.run is Run.EXITED else StepKind(kind)
-        home.ladder_app.work(session.resume(step))
+        # A step is on its way to the engine before the next turn of the loop.
+        home.ladder_app.work(session.resume(step), at_once=debug.run is Run.STOPPED)
 
     def action_start(self) -> None:
         """Run the program from its beginning to `main`, after a question where it stands somewhere."""

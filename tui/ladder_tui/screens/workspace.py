@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -297,10 +298,11 @@ class Workspace(Commands, Screen[None]):
             self._fold()
         if change & Change.PAIRS:
             self.note_sweep()
-        self._note_output(change)
         if change & Change.RUN and debug is not None and debug.run is Run.STOPPED and debug.since != self._measured:
             self._show_stop(debug, change)
+            self._note_output(change)
         else:
+            self._note_output(change)
             self._refresh_panes(change)
         self._keep_clock()
         if change & (Change.RUN | Change.SOURCE) and (words := self.rebuild_offer.note(self.ladder.active, change)):
@@ -335,10 +337,12 @@ class Workspace(Commands, Screen[None]):
             pane = self.panes[pane_id]
             if pane.INTEREST & change:
                 try:
-                    with pane.standing_still():
-                        pane.refresh_from(state, change)
+                    pane.standing_still(partial(pane.refresh_from, state, change))
                 except Exception as error:
                     self.ladder_app.unexpected(error)
+        if LineView.collected is not None:
+            self.status_bar.update_at_stop()
+            return
         if change & (Change.RUNG | Change.FINDINGS | Change.RUN):
             self.rung_bar.update()
         self.status_bar.update()
@@ -386,6 +390,8 @@ class Workspace(Commands, Screen[None]):
             finally:
                 LineView.collected = None
                 at_once = paint_now(self, dirty)
+            # It hardly ever differs after a stop.
+            self.rung_bar.update()
             if at_once:
                 painted()
                 return

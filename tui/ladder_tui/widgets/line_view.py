@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.segment import Segment
@@ -23,8 +22,8 @@ from ladder_tui.widgets.row import (
     changed_spans,
     hidden_width,
     joined,
+    pieces_of,
     printable,
-    segments_of,
 )
 from ladder_tui.widgets.title import Title, compose_title
 
@@ -219,12 +218,11 @@ class LineView(Widget, can_focus=True):
         if dirty:
             self.refresh(*dirty)
 
-    @contextlib.contextmanager
-    def standing_still(self) -> Iterator[None]:
-        """Within it the layout does not change, and the size is worked out once."""
+    def standing_still(self, do: Callable[[], None]) -> None:
+        """Do something that does not change the layout: the size is worked out once."""
         outside, self._drawn_size = self._drawn_size, self.size
         try:
-            yield
+            do()
         finally:
             self._drawn_size = outside
 
@@ -292,13 +290,13 @@ class LineView(Widget, can_focus=True):
         inner = max(0, width - len(edge))
         if isinstance(shown, str):
             blank = Row((Cell(" " * min(2, inner)), Cell(shown, "muted")))
-            return Strip(joined([*head, *segments_of(blank, inner, palette.__getitem__)]), width)
+            return Strip(joined([*head, *pieces_of(blank, inner, palette.__getitem__)]), width)
         lit = selected and self.has_focus and self.CURSOR_LIT
         styler = self.styler(lit)
         if self.HAS_CURSOR:
             head.append(Segment("▸ " if selected else "  ", styler("focus" if lit else "muted")))
             inner -= 2
-        body = segments_of(shown, max(0, inner - 1), styler, self.shift)
+        body = pieces_of(shown, max(0, inner - 1), styler, self.shift)
         segments = joined([*head, *body, Segment(" ", styler("text"))])
         return Strip(segments, width) if inner > 0 else Strip(segments).adjust_cell_length(width, palette.base)
 

@@ -5,9 +5,9 @@ Text in a row is content: it is measured in terminal cells, cut with `…`, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rich.cells import cell_len, set_cell_size, split_graphemes
 from rich.segment import Segment
@@ -17,6 +17,9 @@ from textual.strip import Strip
 from ladder_backends.text import clean_line
 
 Styler = Callable[[str], Style]
+Piece: TypeAlias = "tuple[str, Style | None, object]"
+"""Text and style; a segment is one, too."""
+
 _WORTH_A_MOVE = 8
 
 
@@ -68,7 +71,11 @@ def size_of(text: str) -> int:
 
 def width_of(cells: Iterable[Cell]) -> int:
     """Terminal cells that the texts take."""
-    return sum([size_of(printable(text)) for text, _, _ in cells])
+    texts = [text for text, _, _ in cells]
+    told = "".join(texts)
+    if told.isascii() and told.isprintable():
+        return len(told)
+    return sum([size_of(printable(text)) for text in texts])
 
 
 def cut(text: str, room: int) -> str:
@@ -113,9 +120,7 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
         styler: Semantic name to style.
         shift: Cells scrolled sideways; the row's pinned cells stay.
     """
-    if not shift and (segments := _segments_that_fit(row, width, styler)) is not None:
-        return segments
-    segments = []
+    segments: list[Segment] = []
     end_width = min(width_of(row.end), max(0, width - 4)) if row.end else 0
     room = width - end_width - (1 if end_width else 0)
     used = 0
@@ -158,21 +163,27 @@ def segments_of(row: Row, width: int, styler: Styler, shift: int = 0) -> list[Se
     return segments
 
 
-def _segments_that_fit(row: Row, width: int, styler: Styler) -> list[Segment] | None:
-    """The same for plain text that is not cut, which is most of what is drawn; None for any other."""
+def pieces_of(row: Row, width: int, styler: Styler, shift: int = 0) -> Sequence[Piece]:
+    """What `segments_of` gives, as text and style alone where nothing is to be cut, which is nearly always."""
+    return (None if shift else _pieces_that_fit(row, width, styler)) or segments_of(row, width, styler, shift)
+
+
+def _pieces_that_fit(row: Row, width: int, styler: Styler) -> list[Piece] | None:
+    """For printable text that is not cut; None for any other."""
     cells, end, _, _ = row
     told = "".join([text for text, _, _ in cells])
     last = "".join([text for text, _, _ in end])
-    room = width - len(told) - (len(last) + 1 if last else 0)
-    if room < 0 or len(last) > width - 4 or not (told.isascii() and told.isprintable()):
+    if not (told.isprintable() and last.isprintable()):
         return None
-    if last and not (last.isascii() and last.isprintable()):
+    last_width = size_of(last)
+    room = width - size_of(told) - (last_width + 1 if last else 0)
+    if room < 0 or last_width > width - 4:
         return None
-    segments = [Segment(text, styler(style)) for text, style, _ in cells if text]
+    pieces: list[Piece] = [(text, styler(style), None) for text, style, _ in cells if text]
     if room or last:
-        segments.append(Segment(" " * (room + 1 if last else room), styler("text")))
-        segments += [Segment(text, styler(style)) for text, style, _ in end if text]
-    return segments
+        pieces.append((" " * (room + 1 if last else room), styler("text"), None))
+        pieces += [(text, styler(style), None) for text, style, _ in end if text]
+    return pieces
 
 
 def hidden_width(row: Row, width: int) -> int:
@@ -181,24 +192,23 @@ def hidden_width(row: Row, width: int) -> int:
     return max(0, width_of(row.cells) - (width - end_width - (1 if end_width else 0)))
 
 
-def joined(segments: Iterable[Segment]) -> list[Segment]:
+def joined(pieces: Iterable[Piece]) -> list[Segment]:
     """Fewer segments that look the same: each one costs some twenty bytes of colour codes on its way out."""
     out: list[Segment] = []
     last: Style | None = None
     last_text = ""
-    for segment in segments:
-        text, style, _ = segment
-        if out:
+    for text, style, _ in pieces:
+        if last_text:
             if style is last or (text.isspace() and _same_when_blank(last, style)):
                 last_text += text
-                out[-1] = Segment(last_text, last)
                 continue
             if last_text.isspace() and _same_when_blank(style, last):
                 last_text, last = last_text + text, style
-                out[-1] = Segment(last_text, last)
                 continue
-        out.append(segment)
+            out.append(Segment(last_text, last))
         last, last_text = style, text
+    if last_text:
+        out.append(Segment(last_text, last))
     return out
 
 
