@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from pathlib import Path
 
 from ladder_backends.errors import LadderError
@@ -242,8 +243,12 @@ DEMOS: tuple[Demo, ...] = (
 )
 
 
-def find_demo(name: str) -> Demo:
+def find_demo(name: str, also: Iterable[str] = ()) -> Demo:
     """The demo of that name.
+
+    Args:
+        name: Which.
+        also: Names of what else can be asked for.
 
     Raises:
         LadderError: There is none.
@@ -251,5 +256,5 @@ def find_demo(name: str) -> Demo:
     for demo in DEMOS:
         if demo.name == name:
             return demo
-    known = ", ".join(demo.name for demo in DEMOS)
+    known = ", ".join([*(demo.name for demo in DEMOS), *also])
     raise LadderError(f"no demo is called {clean_line(name)!r}", "", f"there are {known}")

@@ -18,6 +18,7 @@ from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.paths import config_file
 from ladder_backends.session.intents import IntentStore
 from ladder_demos.catalogue import DEMOS, find_demo
+from ladder_demos.rank_jobs import RANK_DEMOS
 from ladder_demos.compile import compile_demo
 
 
@@ -162,12 +163,15 @@ def test_demos_are_listed(ladder_tui) -> None:
     answer = ladder_tui("demo")
     assert (answer.code, answer.err) == (0, "")
     rows = ladder_tui("demo", "--json").json["demos"]
-    assert [row["name"] for row in rows] == [demo.name for demo in DEMOS]
-    assert all(demo.name in answer.out for demo in DEMOS)
+    names = [demo.name for demo in (*DEMOS, *RANK_DEMOS)]
+    assert [row["name"] for row in rows] == names
+    assert all(name in answer.out for name in names)
 
 
 def test_an_unknown_demo_is_one_line(ladder_tui) -> None:
-    assert "there are vector-add" in ladder_tui("demo", "gone").complaint
+    complaint = ladder_tui("demo", "gone").complaint
+    assert "there are vector-add" in complaint
+    assert "torch-missing" in complaint
 
 
 def test_a_machine_without_a_compiler(ladder_tui, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def run(arguments: Namespace) -> int:
             raise UsageError("demo", "--live needs a name", "ladder-tui demo vector-add --live")
         return _list(json_wanted=arguments.json)
 
-    from ladder_demos.rank_jobs import find_rank_demo
+    from ladder_demos.rank_jobs import RANK_DEMOS, find_rank_demo
 
     job = find_rank_demo(arguments.name)
     if job is not None:
@@ -47,7 +47,8 @@ def run(arguments: Namespace) -> int:
     from ladder_demos.catalogue import find_demo
     from ladder_tui.opening import demo_opening
 
-    opening = demo_opening(find_demo(arguments.name), record=arguments.record, live=arguments.live)
+    demo = find_demo(arguments.name, also=(each.name for each in RANK_DEMOS))
+    opening = demo_opening(demo, record=arguments.record, live=arguments.live)
     if not headless(json_wanted=arguments.json):
         from ladder_tui.cli.screen import show
 
