@@ -18,8 +18,8 @@ from ladder_backends.model.breakpoint import BreakpointIntent
 from ladder_backends.paths import config_file
 from ladder_backends.session.intents import IntentStore
 from ladder_demos.catalogue import DEMOS, find_demo
-from ladder_demos.rank_jobs import RANK_DEMOS
 from ladder_demos.compile import compile_demo
+from ladder_demos.rank_jobs import RANK_DEMOS
 
 
 def test_the_whole_story_of_a_crash(ladder_tui, gdb) -> None:
