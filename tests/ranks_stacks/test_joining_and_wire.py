@@ -12,7 +12,7 @@ from ladder_backends.model.ranks import RankFrame, RankStack, Unreachable
 from ladder_backends.ranks.stacks import intern_stacks, join_stacks, merge
 from ladder_backends.ranks.stacks.tree import StackTree
 from ladder_backends.ranks.stacks.tree_json import tree_json, tree_lines
-from ladder_backends.ranks.stacks.wire import WireInvalid, from_wire, join_classes, to_wire
+from ladder_backends.ranks.stacks.wire import StackPool, WireInvalid, from_wire, join_classes, to_wire
 
 C10D = "/v/site-packages/torch/distributed/distributed_c10d.py"
 NATIVE = (
@@ -93,12 +93,20 @@ def test_nothing_is_lost_on_the_wire(seed: int) -> None:
 
 def test_two_nodes_are_one_job() -> None:
     frames = (RankFrame("main"), RankFrame("MPI_Barrier"))
-    halves = [
-        from_wire(to_wire([RankStack(rank, 7, "", frames) for rank in ranks]))[0]
-        for ranks in (range(4), range(4, 8))
-    ]
-    joined = join_classes(halves)
-    assert [one.listed for one in joined] == ["0-7"]
+    other = (RankFrame("main"), RankFrame("read"))
+    for pool in (StackPool(), None):
+        halves = [
+            from_wire(to_wire([RankStack(rank, 7, "", other if rank == 5 else frames) for rank in ranks]), pool)[0]
+            for ranks in (range(4), range(4, 8))
+        ]
+        joined = join_classes(halves)
+        assert [one.listed for one in joined] == ["0-4,6-7", "5"]
+
+
+def test_what_most_frames_have_is_not_sent() -> None:
+    plain = RankFrame("f", "a.c", 3)
+    told = to_wire([RankStack(0, 1, "", (plain, RankFrame("g"), RankFrame("h", language="python", entry=False)))])
+    assert told["frames"] == [["f", "a.c", 3], ["g"], ["h", "", 0, "", "python", -1, False]]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +120,8 @@ def test_two_nodes_are_one_job() -> None:
         {"frames": [["f"]], "stacks": [["0"]]},
         {"frames": [["f"]], "stacks": [[True]]},
         {"frames": [[4]], "stacks": []},
+        {"frames": [[["f"]]], "stacks": []},
+        {"frames": [["f"]], "stacks": [[0.0]]},
         {"frames": [["f", "", "x"]], "stacks": []},
         {"frames": [], "stacks": [[]], "threads": [[1, "0", 1, 0, 0]]},
         {"frames": [], "stacks": [[]], "threads": [[0, "0-", 1, 0, 0]]},

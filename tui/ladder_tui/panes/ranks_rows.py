@@ -202,11 +202,12 @@ def node_rows(
 ) -> list[Row]:
     """The ranks of a row, then the whole stack of the first."""
     rows: list[Row] = []
+    by_number = {rank.rank: rank for rank in now.job.ranks}
     activity = {one.rank: one for one in now.activity}
     reasons = {one.rank: one.reason for one in now.unreachable}
     hosts = len(now.job.hosts) > 1
     for number in ranks:
-        rank = now.job.rank(number)
+        rank = by_number.get(number)
         if rank is None:
             gone = (Cell(f"rank {number:<5} ", "strong"), Cell(reasons.get(number, "no process"), "fault"))
             rows.append(Row(gone, target=RankTarget(number)))

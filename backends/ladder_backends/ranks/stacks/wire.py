@@ -5,7 +5,8 @@ The form, version 1: `{"frames": [[function, file, line, module, language, offse
 "threads": [[index of a stack, "0-2,4", threads of each, rank, thread], ...],
 "unreachable": [["5", reason, remedy], ...]}`.
 
-Frames go outermost first; the last two numbers name the thread that stands for the others. Ten thousand ranks in
+What a frame has at its end that is as in most frames (native, no offset, an entry) is left out. Frames go outermost
+first; the last two numbers name the thread that stands for the others. Ten thousand ranks in
 two hundred classes are some tens of kB.
 """
 
@@ -26,6 +27,8 @@ MOST_STACKS = 1 << 18
 MOST_THREADS = 1 << 20
 _DEEPEST = 10_000
 _LONGEST = 2_000
+_USUAL = ("", 0, "", "native", -1, True)
+"""What the end of a frame's row is taken for where it is left out, from its file on."""
 
 
 class WireInvalid(LadderError):
@@ -55,10 +58,7 @@ def to_wire(
             some = [rank for rank, count in often.items() if count == times]
             named = (one.representative, one.thread) if one.representative in some else (some[0], 0)
             threads.append([index, fold(some), times, *named])
-    frames = [
-        [frame.function, frame.file, frame.line, frame.module, frame.language, frame.offset, frame.entry]
-        for frame in places
-    ]
+    frames = [_row(frame) for frame in places]
     grouped: dict[tuple[str, str], list[int]] = {}
     for each in unreachable:
         grouped.setdefault((each.reason, each.remedy), []).append(each.rank)
@@ -66,17 +66,58 @@ def to_wire(
     return {"frames": frames, "stacks": written, "threads": threads, "unreachable": silent}
 
 
-def from_wire(told: object) -> tuple[list[StackClass], tuple[Unreachable, ...]]:
+class StackPool:
+    """Frames and stacks of many nodes, each once: what one has told costs little when the next tells it too."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[Any, ...], int] = {}
+        self._frames: list[RankFrame] = []
+        self._stacks: dict[tuple[int, ...], Frames] = {}
+
+    def place(self, row: list[Any]) -> int:
+        """Where the frame of a row stands in the pool."""
+        try:
+            key = tuple(row)
+            place = self._places.get(key)
+        except TypeError:
+            raise WireInvalid("a frame is of texts and numbers") from None
+        if place is None:
+            frame = _frame(row)
+            if len(self._frames) >= MOST_FRAMES:
+                raise WireInvalid(f"more than {MOST_FRAMES:,} frames")
+            place = self._places[key] = len(self._frames)
+            self._frames.append(frame)
+        return place
+
+    def stack(self, row: list[Any], places: list[int]) -> Frames:
+        """The stack of a row whose numbers are of the frames that a node told; equal ones are the same object."""
+        if len(row) > _DEEPEST:
+            raise WireInvalid(f"a stack of more than {_DEEPEST:,} frames")
+        if row and (set(map(type, row)) != {int} or min(row) < 0 or max(row) >= len(places)):
+            raise WireInvalid("a stack names a frame that is not told")
+        key = tuple([places[index] for index in row])
+        found = self._stacks.get(key)
+        if found is None:
+            frames = self._frames
+            found = self._stacks[key] = tuple([frames[place] for place in key])
+        return found
+
+
+def from_wire(told: object, pool: StackPool | None = None) -> tuple[list[StackClass], tuple[Unreachable, ...]]:
     """Classes and silent ranks out of what a node sent; nothing of it is believed unlooked at.
+
+    Args:
+        told: The document.
+        pool: That of the job, where several nodes tell of it.
 
     Raises:
         WireInvalid: It is not in the form, or beyond its bounds.
     """
     if not isinstance(told, dict):
         raise WireInvalid("it is no object")
-    frames = [_frame(row) for row in _rows(told, "frames", MOST_FRAMES)]
-    stacks = [_stack(row, frames) for row in _rows(told, "stacks", MOST_STACKS)]
-    classes = [StackClass(stack) for stack in stacks]
+    pool = pool or StackPool()
+    places = [pool.place(row) for row in _rows(told, "frames", MOST_FRAMES)]
+    classes = [StackClass(pool.stack(row, places)) for row in _rows(told, "stacks", MOST_STACKS)]
     count = 0
     for row in _rows(told, "threads", MOST_THREADS):
         index, times = _number(row, 0), _number(row, 2)
@@ -100,15 +141,20 @@ def from_wire(told: object) -> tuple[list[StackClass], tuple[Unreachable, ...]]:
 
 
 def join_classes(nodes: Iterable[list[StackClass]]) -> list[StackClass]:
-    """The classes of many nodes as those of one job: equal stacks are one class."""
+    """The classes of many nodes as those of one job: equal stacks are one class, at once where a pool made them."""
     found: dict[Frames, StackClass] = {}
+    same: dict[int, StackClass] = {}
     for classes in nodes:
         for one in classes:
-            known = found.get(one.frames)
+            known = same.get(id(one.frames))
             if known is None:
-                found[one.frames] = StackClass(one.frames, list(one.ranks), one.thread)
-            else:
-                known.ranks += one.ranks
+                known = found.get(one.frames)
+                if known is None:
+                    known = found[one.frames] = StackClass(one.frames, [], one.thread)
+                if known.frames is one.frames:
+                    # Held by the class: its address stays its own.
+                    same[id(one.frames)] = known
+            known.ranks += one.ranks
     return list(found.values())
 
 
@@ -122,6 +168,15 @@ def _rows(told: dict[Any, Any], name: str, most: int) -> Iterator[list[Any]]:
         yield row
 
 
+def _row(frame: RankFrame) -> list[Any]:
+    row = [frame.function, frame.file, frame.line, frame.module, frame.language, frame.offset, frame.entry]
+    for usual in reversed(_USUAL):
+        if row[-1] != usual:
+            break
+        row.pop()
+    return row
+
+
 def _frame(row: list[Any]) -> RankFrame:
     language = "python" if len(row) > 4 and row[4] == "python" else "native"
     line = max(0, _number(row, 2))
@@ -132,21 +187,6 @@ def _frame(row: list[Any]) -> RankFrame:
 
 def _entry(row: list[Any]) -> bool:
     return not (len(row) > 6 and row[6] is False)
-
-
-def _stack(row: list[Any], frames: list[RankFrame]) -> Frames:
-    if len(row) > _DEEPEST:
-        raise WireInvalid(f"a stack of more than {_DEEPEST:,} frames")
-    try:
-        return tuple([frames[_index(place)] for place in row])
-    except IndexError:
-        raise WireInvalid("a stack names a frame that is not told") from None
-
-
-def _index(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise WireInvalid("a frame is named by no number")
-    return value
 
 
 def _number(row: list[Any], at: int, absent: int = 0) -> int:
