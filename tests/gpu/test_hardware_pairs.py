@@ -72,6 +72,23 @@ async def test_quick_sweep_is_right_and_says_what_it_cannot_test() -> None:
     assert exit_code(found) in (0, 1), found
 
 
+async def test_the_link_is_looked_at_while_it_carries_data() -> None:
+    sweep = await swept()
+    for (arm, gpu, _), one in sweep.controls.items():
+        if arm == "host":
+            print(f"GPU{gpu}", dict(one.evidence))
+            assert str(one.evidence["link"]).startswith("Gen")
+            assert float(str(one.evidence["to_gpu_GBps"])) > 1
+
+
+async def test_memory_of_another_process_by_file_descriptor() -> None:
+    sweep = await swept(Depth.DEEP)
+    one = sweep.controls["fd", 0, 0] if COUNT == 1 else sweep.pairs[0, 1].arms["fd"]
+    print(one)
+    # A sandbox may refuse exports; it says so, and nothing is called wrong.
+    assert one.result is Result.RIGHT or (one.result is Result.NOT_TESTED and one.said)
+
+
 async def test_deep_sweep_is_right() -> None:
     sweep = await swept(Depth.DEEP)
     print(shown(sweep))
@@ -80,7 +97,7 @@ async def test_deep_sweep_is_right() -> None:
     wrong += [one for one in (*sweep.controls.values(), *sweep.together.values()) if one.result.wrong]
     assert not wrong, shown(sweep)
     if COUNT == 1:
-        assert {"ipc", "shm"} <= {one.arm for one in sweep.controls.values()}
+        assert {"ipc", "fd", "shm"} <= {one.arm for one in sweep.controls.values()}
     else:
         arms = sweep.pairs[0, 1].arms
         assert {"sizes", "patterns", "both ways", "handshake", "ipc", "shm", "nccl"} <= set(arms)

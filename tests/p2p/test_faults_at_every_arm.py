@@ -82,8 +82,9 @@ def struck(arm: str, fault: str, folder: Path) -> ArmResult:
         return steps.local(1) if arm == "local" else steps.host(1)
     if arm == "staged":
         return steps.staged(0, 1)
-    for one, other in ((0, 1), (0, 2), (1, 2)):
-        steps.open_peers(one, other)
+    for one in numbers:
+        for other in numbers:
+            steps.open_peer(one, other)
     return steps.pair(arm, 0, 1)
 
 
@@ -116,7 +117,9 @@ def test_a_transfer_that_never_ends_is_seen_at_every_arm(arm: str, tmp_path: Pat
 
 
 def test_a_hang_at_the_kth_step_comes_at_that_step(tmp_path: Path) -> None:
-    assert struck("push", 'kind = "hang"\nvia = "push"\nafter = 1', tmp_path).result is Result.RIGHT
+    assert struck("push", 'kind = "hang"\nvia = "push"\nafter = 3', tmp_path).result is Result.RIGHT
+    with pytest.raises(Hung):
+        struck("push", 'kind = "hang"\nvia = "push"\nafter = 2', tmp_path)
     with pytest.raises(Hung):
         struck("patterns", 'kind = "hang"\nvia = "push"\nafter = 49', tmp_path)
     (tmp_path / "second").mkdir()

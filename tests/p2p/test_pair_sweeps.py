@@ -182,7 +182,7 @@ def test_the_plan_says_what_it_costs() -> None:
         ("gpu = 3", "describes no machine"),
         ("[[gpu]]\n[[fault]]\nkind = 'melt'", "there is no fault melt"),
         ("[[fault]]\nkind = 'drop'\nvia = 'radio'", "there is no path radio"),
-        ("[[fault]]\nfrom = 1", "'kind' is missing"),
+        ("[[gpu]]\n[[fault]]\nfrom = 0", "'kind' is missing"),
         ("[[fault]]\nkind = 'drop'\nfrom = 'all'", "from is a number"),
         ("[[", "is no simulated machine"),
     ],

@@ -18,6 +18,9 @@ Progress = Callable[[str, str, int, int, float], None]
 LATE = 0.2
 """Seconds after which the owner looks again at a transfer that did not arrive."""
 
+LENGTHS = (4096, 64 << 10, 1 << 20, 2 << 20, 4 << 20)
+"""Bytes of the transfers that are tried where a long one fails; the first fits into a window of any size."""
+
 _NO_MEMORY = 2
 """Error of the runtime that says nothing of a path: a GPU in use has too little memory left."""
 
@@ -38,6 +41,17 @@ class ArmSteps:
         self._numbers = numbers
         self._cap = cap
         self._epoch = 0
+        self._open: set[tuple[int, int]] = set()
+
+    def open_peer(self, one: int, other: int) -> None:
+        """Let `one` reach memory of `other`, where that is offered.
+
+        Raises:
+            DeviceFault: It is offered but cannot be enabled.
+        """
+        if one != other and self._gpus.can_access(one, other):
+            self._gpus.enable_peer(one, other)
+            self._open.add((one, other))
 
     def _looked(
         self,
@@ -46,14 +60,17 @@ class ArmSteps:
         target: int,
         place: Buffer,
         expected: Expected,
-        small: Callable[[int, int], bool] | None = None,
+        *,
+        by_host: bool = True,
+        small: Callable[[int, int, int], bool] | None = None,
     ) -> ArmResult:
         """The owner looks with a kernel and with a copy.
 
         On a mismatch the writer looks, the owner again, and `small` tells whether a short transfer arrives.
         """
         owner = self._gpus.check(target, place, expected)
-        by_copy = self._gpus.check(target, place, expected, by_copy=True)
+        # By copy once: it takes the host longer than all else together.
+        by_copy = self._gpus.check(target, place, expected, by_copy=True) if by_host else owner
         if owner.right and not by_copy.right:
             owner = by_copy
         writer = later = None
@@ -64,13 +81,28 @@ class ArmSteps:
             later = self._gpus.check(target, place, expected)
         done = self._judged(arm, source, target, owner, writer, later)
         if small is not None and not owner.right:
-            found = "right" if small(source, target) else "wrong"
-            done = ArmResult(arm, done.source, done.target, done.result, {**done.evidence, "small": found})
+            done = ArmResult(
+                arm,
+                done.source,
+                done.target,
+                done.result,
+                {**done.evidence, **self._lengths(small, source, target)},
+            )
         if writer is not None:
             found = "its own data" if writer.right else "no trace of it"
             evidence = {**done.evidence, "writer_reads": found, "owner_by_copy_bad": by_copy.bad}
             return ArmResult(arm, done.source, done.target, done.result, evidence)
         return done
+
+    @staticmethod
+    def _lengths(small: Callable[[int, int, int], bool], source: int, target: int) -> dict[str, object]:
+        """Up to which length transfers arrive, where longer ones do not."""
+        right = 0
+        for size in LENGTHS:
+            if not small(source, target, size):
+                break
+            right = size
+        return {"small": "right", "right_to": right} if right else {"small": "wrong"}
 
     def _judged(
         self,

@@ -109,7 +109,7 @@ def _work(job: Mapping[str, Any], lines: Lines) -> None:
     together = Together(gpus, lines.step, numbers, int(job["cap"]))
     between = OwnProcess(job, gpus, lines, numbers)
     if job.get("peers"):
-        _open_peers(gpus, steps, lines, numbers)
+        _open_peers(gpus, steps, together, lines, numbers)
     timed = False
     try:
         for arm, source, target in job["work"]:
@@ -144,12 +144,16 @@ def _of_one_process(steps: Steps, arm: str, source: int, target: int) -> ArmResu
     return steps.pair(arm, source, target)
 
 
-def _open_peers(gpus: Gpus, steps: Steps, lines: Lines, numbers: tuple[int, ...]) -> None:
+def _open_peers(gpus: Gpus, steps: Steps, together: Together, lines: Lines, numbers: tuple[int, ...]) -> None:
+    """Each direction by itself: what one refuses says nothing of the other."""
     for one in range(gpus.count()):
-        for other in range(one):
+        for other in range(gpus.count()):
+            if one == other:
+                continue
             lines.step("enable", "enable peer access", numbers[one], numbers[other], 8.0)
             try:
-                steps.open_peers(one, other)
+                steps.open_peer(one, other)
+                together.open_peer(one, other)
             except DeviceFault as fault:
                 lines.tell(
                     "refused", source=numbers[one], target=numbers[other], text=fault.line(), code=fault.code

@@ -401,20 +401,16 @@ class PairSweep:
             await self._workers.rest()
             worker.go()
         elif event == "refused":
+            # Its arms say themselves that they had no access.
             evidence = {"say": clean_line(str(told["text"])), "code": told["code"]}
-            self._refused(int(told["source"]), int(told["target"]), evidence, left)
+            key = (int(told["source"]), int(told["target"]))
+            if key in self.state.pairs:
+                self._arm(ArmResult("enable", *key, Result.ERROR, evidence))
         elif event == "failed":
             evidence = {"say": clean_line(str(told["text"])), "code": told.get("code", 0)}
             for arm, source, target in left:
                 self._arm(ArmResult(arm, source, target, Result.ERROR, evidence))
             left.clear()
-
-    def _refused(self, one: int, other: int, evidence: Mapping[str, object], left: list[Work]) -> None:
-        """Peer access is granted but cannot be enabled."""
-        for pair in ((one, other), (other, one)):
-            if pair in self.state.pairs and any(work[1:] == pair for work in left):
-                self._arm(ArmResult("enable", *pair, Result.ERROR, evidence))
-        left[:] = [work for work in left if work[1:] not in ((one, other), (other, one)) or work[0] == "trace"]
 
     async def _lost(self, ended: Ended, left: list[Work], gpus: tuple[int, ...]) -> None:
         """A worker was lost: the arm it was at is told of, and its GPUs are looked at."""

@@ -158,7 +158,8 @@ class SimulatedGpus:
         """A copy of the engine on `by`, and how long the model says it takes."""
         via = "local" if source.gpu == target.gpu else "push" if by == source.gpu else "pull"
         if via != "local" and (by, target.gpu if by == source.gpu else source.gpu) not in self._peers:
-            return [self.through_host(target, source, size)] * times
+            # As CUDA does it: through the host, and reported as a success.
+            return [self._staged(target, target_at, source, source_at, size)] * times
         self._settle()
         runs = [run.moved(target_at - source_at) for run in part(self._read(source), source_at, source_at + size)]
         self._write(via, source.gpu, target.gpu, target, runs, before=self._before.get(str(source.token)))
@@ -186,8 +187,12 @@ class SimulatedGpus:
 
     def through_host(self, target: Buffer, source: Buffer, size: int) -> float:
         """The staged copy."""
+        return self._staged(target, 0, source, 0, size)
+
+    def _staged(self, target: Buffer, target_at: int, source: Buffer, source_at: int, size: int) -> float:
         self._settle()
-        self._write("staged", source.gpu, target.gpu, target, part(self._read(source), 0, size))
+        runs = [run.moved(target_at - source_at) for run in part(self._read(source), source_at, source_at + size)]
+        self._write("staged", source.gpu, target.gpu, target, runs)
         rate, latency = self._machine.staged
         factor = self._factor("staged", source.gpu, target.gpu, size)
         seconds = latency * 1e-6 + size / (rate * factor * 1e9)

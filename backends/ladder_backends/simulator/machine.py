@@ -237,7 +237,11 @@ def _machine(raw: Mapping[str, Any], path: Path) -> SimulatedMachine:
         raise ValueError(f"it has more than {MOST_GPUS} GPUs")
     links: dict[tuple[int, int], Link] = {}
     everything = frozenset(range(len(gpus)))
-    for table in raw.get("link", ()):
+    tables = raw.get("link", ())
+    if "link" not in raw and not raw.get("recorded"):
+        # Nothing is said of them: as links are where nothing is wrong.
+        tables = ({},)
+    for table in tables:
         link = _link(table)
         sources = _numbers(table.get("from", "*"), "from") or everything
         targets = _numbers(table.get("to", "*"), "to") or everything

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ladder_backends.session.p2p_wish import Wish
 
 _MOST_BROKE = 12
+_LONG = 30.0
+"""Seconds from which on a person is told how to stop."""
+
 _ARMS = ("quick", "deep", "soak")
 
 
@@ -148,10 +151,12 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
         parts = expected_parts(wish.depth, len(state.gpus), asked=wish.asked, soak=wish.soak)
         if state.stage is Stage.CONTROL:
             whole = expected_seconds(wish.depth, len(state.gpus), asked=wish.asked, soak=wish.soak)
-            say(f"{len(state.gpus)} GPUs, {len(state.pairs)} pairs, {wish.depth} arms: about {whole:.0f} s in all")
+            keys = "; Ctrl-C stops it and keeps what is known" if whole > _LONG else ""
+            counted = f"{len(state.gpus)} GPUs, {len(state.pairs)} pairs"
+            say(f"{counted}, {wish.depth} arms: about {whole:.0f} s in all{keys}")
         part = parts_of.get(state.stage)
         if part is not None and wish.depth is not Depth.QUICK and parts.get(part[0]):
-            say(f"{part[1]}: about {parts[part[0]]:.0f} s; Ctrl-C stops and keeps what is known")
+            say(f"{part[1]}: about {parts[part[0]]:.0f} s")
 
     sweep = PairSweep(tell)
 

@@ -196,14 +196,19 @@ def slow_paths(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | Non
             p2p_off(sweep),
             tuple(filter(None, (advice.acs_off(facts),))) if value(facts, "acs") is not False else (),
         )
+    redirect = value(facts, "acs") is True
+    reseat = Advice("reseat the card or its riser; compare the slots", "the host is down", "whoever runs the host")
+    off = advice.acs_off(facts) if redirect else None
     return Verdict(
         "slow",
         f"P2P is right but slow ({shown(keys, sweep)}): {slow[0].slow}.",
-        "a link that is narrower than it should be, or traffic that takes a detour",
+        "ACS sends peer traffic up through the root port"
+        if redirect
+        else "a link that is narrower than it should be, or traffic that takes a detour",
         "medium",
         quoted,
         Advice("ladder-tui hardware", "none: it shows width and speed of each port on the way", "you"),
-        (Advice("reseat the card or its riser; compare the slots", "the host is down", "whoever runs the host"),),
+        (off,) if off is not None else (reseat,),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ladder_backends.model.p2p import Advice, ArmResult, HostFact, Result, Sweep, Verdict
 from ladder_backends.p2p import advice
 from ladder_backends.p2p.advice import arm_fact, in_guest, p2p_off, under_snp, value
+from ladder_backends.p2p.arm_steps import LENGTHS
 from ladder_backends.p2p.host_facts import HostFacts
 from ladder_backends.p2p.signature import (
     COPIES,
@@ -127,6 +128,7 @@ def beyond_a_window(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict 
     if not all(arm.evidence.get("small") == "right" for arm in bad) or any(_changed(arm) for arm in bad):
         return None
     arm = bad[0]
+    lengths = [one for arm in bad if isinstance(one := arm.evidence.get("right_to"), int)]
     first = next(
         (one for one in sweep.pairs[pairs[0]].arms.values() if one.arm == "sizes" and one.result in lost), arm
     )
@@ -134,6 +136,8 @@ def beyond_a_window(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict 
     what = "behind the first part of the GPU's memory" if far else "of more than a few bytes"
     if isinstance(size := first.evidence.get("bytes"), int) and size > 1:
         what = f"from {size:,} bytes on"
+    elif lengths and not far and max(lengths) < LENGTHS[-1]:
+        what = f"longer than {max(lengths):,} bytes"
     elif isinstance(start := arm.evidence.get("first_bad_byte"), int) and arm.result is Result.PARTIAL:
         what = f"behind byte {start:,}"
     return Verdict(
@@ -154,6 +158,14 @@ def beyond_a_window(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict 
             ),
         ),
     )
+
+
+def _of_long(arm: ArmResult) -> str:
+    """Which transfers fail, where short ones do not."""
+    if arm.evidence.get("small") != "right":
+        return ""
+    limit = arm.evidence.get("right_to") or arm.evidence.get("bytes")
+    return f" of transfers longer than {limit:,} bytes" if isinstance(limit, int) else " of long transfers"
 
 
 def _changed(arm: ArmResult) -> bool:
@@ -260,8 +272,9 @@ def partial(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     if _changed(arm):
         return Verdict(
             "corrupt",
-            f"Some words arrive changed ({shown(pairs, sweep)}): they hold neither the old nor the new bytes.",
-            "a marginal riser, slot or cable",
+            f"Some words{_of_long(arm)} arrive changed ({shown(pairs, sweep)}): they hold neither the old nor the"
+            " new bytes.",
+            "a marginal riser, slot or cable" if not _of_long(arm) else "unknown: it depends on the length",
             "medium",
             quoted,
             now,
