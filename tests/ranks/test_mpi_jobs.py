@@ -58,8 +58,9 @@ def test_the_table_of_open_mpi_is_read_without_stopping_its_launcher(waiting_job
     assert read_table(2**22 + 5) == ()
 
 
-def test_two_jobs_with_equal_ranks_are_kept_apart(waiting_job):
-    one, two = waiting_job("openmpi", 2), waiting_job("openmpi", 2)
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_two_jobs_with_equal_ranks_are_kept_apart(waiting_job, flavour):
+    one, two = waiting_job(flavour, 2), waiting_job(flavour, 2)
     first, second = one.find(), two.find()
     assert first.key != second.key
     assert {rank.pid for rank in first.ranks}.isdisjoint(rank.pid for rank in second.ranks)

@@ -113,6 +113,11 @@ def test_a_pickle_that_does_more_than_hold_data_is_refused(raw):
         read_dump(raw)
 
 
+def test_a_memo_that_would_fill_the_memory_is_refused_before_it_does():
+    with pytest.raises(PickleRefused, match="holds more than a dump does"):
+        read_plain(HOSTILE["far memo"])
+
+
 def test_the_reader_itself_knows_no_name_either():
     """Should an opcode be overlooked, the second wall stands."""
     from ladder_backends.ranks.recorder import plain_pickle
