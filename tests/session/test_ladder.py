@@ -391,3 +391,20 @@ async def test_a_jump_while_the_case_still_opens(ladder, cuda_gdb, monkeypatch) 
     assert outcome.exact, outcome.reason
     assert ladder.active.state.run is Run.DUMP
     assert ladder.active.state.focus.dim3("thread") == (240, 0, 0)
+
+
+async def test_the_lane_of_an_assertion_is_shown_where_it_asserts(ladder, cuda_gdb) -> None:
+    await ladder.open_files((find_demo("assert").path,))
+    assert ladder.state.report is not None
+    outcome = await ladder.jump(ladder.state.report.findings[0])
+    assert outcome.exact
+    assert ladder.active is not None
+    debug = ladder.active.state
+    assert debug.frames.frames[0].function == "__assert_fail"
+    assert debug.selected_frame == 1
+    assert debug.place is not None
+    assert (debug.place.file.rpartition("/")[2], debug.place.line) == ("device_assert.cu", 9)
+    values = {each.name: each.value for each in debug.variables.variables}
+    assert values["rows"] == "16"
+    # The engine's own command line stands there too.
+    assert (await ladder.active.evaluate("rows")).value == "16"

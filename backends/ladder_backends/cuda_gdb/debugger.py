@@ -29,7 +29,7 @@ from ladder_backends.cuda_gdb.lanes import CudaLanes
 from ladder_backends.cuda_gdb.memory import CudaMemory
 from ladder_backends.cuda_gdb.registers import CudaRegisters
 from ladder_backends.cuda_gdb.sass import TOOLS, path_with_sass_tools, sass_tools
-from ladder_backends.cuda_gdb.stack import LaunchStack
+from ladder_backends.cuda_gdb.stack import LaunchStack, taken
 from ladder_backends.cuda_gdb.standing import Standing
 from ladder_backends.cuda_gdb.stops import StopWords
 from ladder_backends.cuda_gdb.threads import THREAD_LIBRARIES, CudaThreads
@@ -164,6 +164,9 @@ class CudaGdbDebugger(GdbDebugger):
             return f" --thread {self.events.thread} --frame {host}"
         if level != self.selected_frame:
             await self.select_frame(level)
+        elif level and self.standing.on_device:
+            # Tables of the grid that were asked for meanwhile bring the engine back into the innermost frame.
+            self.submit(f"-stack-select-frame {level}").add_done_callback(taken)
         return ""
 
     async def select_frame(self, level: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from ladder_backends.cuda_gdb.focus import is_lane
 from ladder_backends.cuda_gdb.standing import Standing
@@ -82,7 +82,7 @@ class LaunchStack:
         if wanted <= 0:
             return replace(window, more=True)
         reading = asyncio.ensure_future(self._launched_by(self._host.thread, first, wanted))
-        reading.add_done_callback(_taken)
+        reading.add_done_callback(taken)
         try:
             if lane:
                 await asyncio.wait({reading}, timeout=HOST_PATIENCE)
@@ -130,7 +130,7 @@ class LaunchStack:
         return self._keeps_lane is not False
 
 
-def _taken(reading: asyncio.Future[FrameWindow]) -> None:
-    """Who waited may have gone, as where the engine died: then nobody is left to hear why."""
+def taken(reading: asyncio.Future[Any]) -> None:
+    """Nobody waits for this answer, or who waited may have gone: then nobody is left to hear why it failed."""
     if not reading.cancelled():
         reading.exception()

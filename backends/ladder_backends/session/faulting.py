@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ladder_backends.debugger.contract import Debugger
 from ladder_backends.errors import EngineError
 from ladder_backends.model.events import TargetStopped
-from ladder_backends.model.frame import FrameKind
+from ladder_backends.model.frame import Frame, FrameKind
 
 _LOOKED_AT = 16
 
@@ -19,5 +21,22 @@ async def level_with_source(debugger: Debugger, stop: TargetStopped) -> int:
         window = await debugger.frames(0, _LOOKED_AT)
     except EngineError:
         return 0
-    lane = (one for one in window.frames if one.kind is FrameKind.DEVICE)
+    return first_with_source(window.frames)
+
+
+def reuses_registers(frames: Sequence[Frame], level: int) -> str:
+    """The function without line information that a lane's frame has called, which may have written its registers.
+
+    The engine cannot tell what such a function has saved: it reads the values of its callers from registers that
+    hold others by now.
+    """
+    lane = [one for one in frames if one.kind is FrameKind.DEVICE and one.level <= level]
+    if len(lane) < 2 or lane[-1].level != level or lane[-1].place is None:
+        return ""
+    return next((one.function for one in lane[:-1] if one.place is None and one.function), "")
+
+
+def first_with_source(frames: Sequence[Frame]) -> int:
+    """The level of the innermost frame of a lane that has source; 0 where none has, or it is no lane's stack."""
+    lane = (one for one in frames if one.kind is FrameKind.DEVICE)
     return next((one.level for one in lane if one.place is not None), 0)

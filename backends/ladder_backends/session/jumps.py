@@ -160,6 +160,7 @@ class Jumps:
     async def to_lane(self, asked: Focus, finding: Finding | None = None, *, side: int = 0) -> JumpOutcome:
         """Stand in a lane that is named by its coordinates, for the sake of a finding or none."""
         from ladder_backends.session.alternatives import alternatives_of_finding, programs_of_dump
+        from ladder_backends.session.faulting import first_with_source
         from ladder_backends.session.jump import JumpOutcome, jump
 
         self._count += 1
@@ -184,6 +185,9 @@ class Jumps:
                 outcome = replace(outcome, reason=f"{lacks}; in that of another tool, {outcome.reason}")
             self._ladder.switch_seat(DUMPS, Seat.DUMP)
             session.show_jump(outcome)
+            if outcome.reached is not None and (level := first_with_source(outcome.frames.frames)):
+                # An assertion failed: the line that holds it is the caller's.
+                await session.select_frame(level)
             self.history.note(outcome, finding, side)
             if outcome.reached is not None:
                 # The lane is shown first; what is watched in it comes behind.

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from ladder_backends.debugger.facets.values import CALLS, Form
+from ladder_backends.session.faulting import reuses_registers
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.lane_words import device_to_name, kernel_of, lane_words
 from ladder_backends.session.state import Change, LadderState, Run
@@ -222,6 +223,9 @@ class VariablesPane(Pane):
         debug = self.debug
         if debug is None or not self._in_lane or self.size.height < _LEAST_HEIGHT:
             return None
+        if debug.selected_frame and (callee := reuses_registers(debug.frames.frames, debug.selected_frame)):
+            # The lane is told in the last line, too.
+            return Row((Cell(f"may be stale after {callee}", "warn"),))
         words = lane_words(debug.focus, kernel_of(debug), self.body_width, device_to_name(debug))
         return Row((Cell(words, "muted"),)) if words and not self.not_standing() else None
 
