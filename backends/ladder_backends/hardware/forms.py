@@ -9,7 +9,7 @@ from typing import Any
 
 from ladder_backends.model.baseline import Comparison
 from ladder_backends.model.fact import Concern, Fact
-from ladder_backends.model.machine_words import choice_groups, concern_groups, number_in_cuda
+from ladder_backends.model.machine_words import WITHOUT_A_GPU, choice_groups, concern_groups, number_in_cuda
 from ladder_backends.model.topology import Machine, Pair
 
 _HOST = (
@@ -127,6 +127,8 @@ def machine_lines(
     if machine.unread:
         yield f"✗ {'NVML: ' if 'NVML' not in machine.unread else ''}{machine.unread}"
         yield f"  {machine.remedy}"
+        if not machine.simulated:
+            yield f"  {WITHOUT_A_GPU}"
     yield from concern_lines(machine)
     if comparison is not None:
         yield ""

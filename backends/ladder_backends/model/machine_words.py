@@ -8,6 +8,9 @@ from typing import NamedTuple
 from ladder_backends.model.fact import Concern
 from ladder_backends.model.topology import Gpu, Machine
 
+WITHOUT_A_GPU = "without a GPU: ladder-tui hardware --simulate list names machines to look at"
+"""What somebody can do whose machine has none."""
+
 
 class ConcernGroup(NamedTuple):
     """The same concern of several facts.

@@ -83,8 +83,12 @@ def acs_off(facts: HostFacts) -> Advice | None:
     """Redirection switched off at the ports, where they are the machine's own."""
     if in_guest(facts) or under_snp(facts):
         return None
+    ports = value(facts, "acs.ports")
+    named = " ".join(str(port) for port in ports) if isinstance(ports, tuple) else ""
     return Advice(
-        "setpci -s PORT ECAP_ACS+6.w=0000 for each port between the GPUs (ladder-tui hardware names them)",
+        f"for p in {named}; do sudo setpci -s $p ECAP_ACS+6.w=0000; done"
+        if named
+        else "setpci -s PORT ECAP_ACS+6.w=0000 for each port between the GPUs (ladder-tui hardware names them)",
         "lost at the next reboot; devices below a port are no longer kept apart",
         "root on the host",
     )

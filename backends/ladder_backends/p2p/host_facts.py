@@ -41,6 +41,12 @@ def host_facts(machine: Machine) -> dict[str, HostFact]:
     found["iommu"] = _iommu(kinds, found["iommu.units"])
     found["acs"] = _acs([pair.facts["acs.redirect"] for pair in machine.pairs], machine.host["acs.redirect"])
     found |= _nvlinks(machine)
+    between = {bdf for pair in machine.pairs for bdf in pair.ports}
+    redirecting = tuple(
+        bdf for bdf, port in machine.ports.items() if bdf in between and _redirects(port.facts["acs.control"])
+    )
+    if redirecting:
+        found["acs.ports"] = HostFact(f"ACS redirects at {', '.join(redirecting)}", redirecting, "ACS registers")
     for name, fact in (("fabric", "fabric.state"), ("mig", "mig.mode"), ("display", "display")):
         known = [gpu.facts[fact] for gpu in machine.gpus if gpu.facts[fact].known]
         if known:
@@ -65,6 +71,11 @@ def _nvlinks(machine: Machine) -> dict[str, HostFact]:
     if joined:
         out["nvlink.pairs"] = HostFact(f"NVLinks join {len(joined)} of {len(machine.pairs)} pairs", joined, "NVML")
     return out
+
+
+def _redirects(control: Fact) -> bool:
+    """RR, CR or UF is set: what a peer is sent goes up to the root."""
+    return isinstance(control.value, int) and bool(control.value & 0x1C)
 
 
 def told(fact: Fact) -> HostFact:

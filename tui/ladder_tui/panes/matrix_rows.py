@@ -287,7 +287,7 @@ def _figure(value: object) -> str:
 
 
 def _wrapped(label: str, text: str, width: int) -> list[Row]:
-    lines = textwrap.wrap(text, max(20, width - len(label) - 3))
+    lines = textwrap.wrap(text, max(20, width - len(label) - 3), break_on_hyphens=False)
     return [
         Row((Cell(f"  {label if not number else ' ' * len(label)}", "muted"), Cell(line, "text")))
         for number, line in enumerate(lines)

@@ -67,8 +67,10 @@ def _rows_of(fact: Fact, label: int, width: int) -> Iterator[Row]:
     mark = "✗" if fact.concern is Concern.WRONG else "!"
     for number, line in enumerate(textwrap.wrap(fact.says, room - 2)):
         yield Row((Cell(" " * (label + 2)), Cell(f"{mark if not number else ' '} {line}", style)), target=fact)
-    if fact.remedy:
-        yield Row((Cell(" " * (label + 2)), Cell(f"→ {fact.remedy}", "key")), target=fact)
+    # A command is copied whole, whichever of its rows is chosen.
+    for number, line in enumerate(textwrap.wrap(fact.remedy, room - 2, break_on_hyphens=False)):
+        lead = "→" if not number else " "
+        yield Row((Cell(" " * (label + 2)), Cell(f"{lead} {line}", "key")), target=fact.remedy)
 
 
 def _link_row(link: NvLink) -> Row:

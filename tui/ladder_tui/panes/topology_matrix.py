@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.fact import Concern
 from ladder_tui.panes.topology_rows import PairTarget
-from ladder_tui.widgets.row import EMPTY, Cell, Row
+from ladder_tui.widgets.row import EMPTY, Cell, Row, size_of
 
 if TYPE_CHECKING:
     from ladder_backends.model.topology import Machine, Pair
@@ -57,7 +58,7 @@ def matrix_rows(machine: Machine, column: int, cursor: int, width: int) -> list[
             cells += _cell(machine, gpu.index, other.index, size, chosen=chosen)
         rows.append(Row(tuple(cells), target=PairTarget(gpu.index, column), pinned=1))
     pair = machine.pair(min(cursor, len(machine.gpus) - 1), column) if cursor != column else None
-    return [*rows, EMPTY, *way_rows(machine, pair, cursor, column)]
+    return [*rows, EMPTY, *way_rows(machine, pair, cursor, column, width)]
 
 
 def _cell(machine: Machine, one: int, other: int, size: int, *, chosen: bool) -> Iterator[Cell]:
@@ -84,7 +85,7 @@ def _cell(machine: Machine, one: int, other: int, size: int, *, chosen: bool) ->
         yield Cell(f"{text:<{size}}", style, target)
 
 
-def way_rows(machine: Machine, pair: Pair | None, one: int, other: int) -> Iterator[Row]:
+def way_rows(machine: Machine, pair: Pair | None, one: int, other: int, width: int) -> Iterator[Row]:
     """The ports between two GPUs in order, and what is known of the way."""
     if pair is None:
         yield Row((Cell("←→ choose another GPU: the way between the two is told here", "muted"),))
@@ -98,14 +99,27 @@ def way_rows(machine: Machine, pair: Pair | None, one: int, other: int) -> Itera
         ),
         target=PairTarget(pair.a, pair.b),
     )
-    yield Row((Cell("  "), *_way_cells(machine, pair)), target=PairTarget(pair.a, pair.b))
-    width = max(len(pair.facts[name].label) for name in _FACTS)
+    target = PairTarget(pair.a, pair.b)
+    for line in _in_lines(list(_way_cells(machine, pair)), width - 4):
+        yield Row((Cell("  "), *line), target=target)
+    label = max(len(pair.facts[name].label) for name in _FACTS)
     for name in _FACTS:
         fact = pair.facts[name]
         style = {Concern.WRONG: "fault", Concern.NOTE: "warn"}.get(fact.concern, "text" if fact.known else "muted")
-        yield Row(
-            (Cell(f"  {fact.label:<{width}}  ", "muted"), Cell(fact.text, style)), target=PairTarget(pair.a, pair.b)
-        )
+        for number, text in enumerate(textwrap.wrap(fact.text, max(20, width - label - 4)) or [""]):
+            name_of = fact.label if not number else ""
+            yield Row((Cell(f"  {name_of:<{label}}  ", "muted"), Cell(text, style)), target=target)
+
+
+def _in_lines(cells: list[Cell], width: int) -> Iterator[list[Cell]]:
+    """Cells over as many lines as they need; a port is never cut."""
+    line: list[Cell] = []
+    for cell in cells:
+        if line and sum(size_of(one.text) for one in line) + size_of(cell.text) > width:
+            yield line
+            line = [Cell(" ")]
+        line.append(cell)
+    yield line
 
 
 def _way_cells(machine: Machine, pair: Pair) -> Iterator[Cell]:

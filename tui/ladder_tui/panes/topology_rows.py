@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ladder_backends.model.fact import Concern
-from ladder_backends.model.machine_words import choice_groups, concern_groups, number_in_cuda
+from ladder_backends.model.machine_words import (
+    WITHOUT_A_GPU,
+    choice_groups,
+    concern_groups,
+    number_in_cuda,
+)
 from ladder_backends.model.topology import Nic
-from ladder_tui.widgets.row import EMPTY, Cell, Row, cut
+from ladder_tui.widgets.row import EMPTY, Cell, Row, cut, size_of
 
 if TYPE_CHECKING:
     from ladder_backends.model.baseline import Comparison
@@ -60,17 +66,17 @@ def tree_rows(state: HardwareState, width: int) -> list[Row]:
     machine = state.machine
     if machine is None:
         return []
-    rows = [*_unread(machine), *_concerns(machine)]
+    rows = [*_unread(machine, width), *_concerns(machine, width)]
     if state.xids:
         told = ", ".join(f"{number} on GPU{gpu}" if gpu >= 0 else str(number) for gpu, number in state.xids[-4:])
         rows.append(Row((Cell("✗ ", "fault"), Cell(f"Xid while watching: {told}", "fault"))))
     if state.comparison is not None:
-        rows += _changes(state.comparison)
+        rows += _changes(state.comparison, width)
     rows.append(_host(machine, width))
     roots = _nodes(machine)
     for root in roots.values():
         rows += _root_rows(root, machine, state.counters, width)
-    rows += [EMPTY, *_choices(machine)] if machine.pairs else []
+    rows += [EMPTY, *_choices(machine, width)] if machine.pairs else []
     if machine.commands:
         cells = (
             Cell("? ", "warn"),
@@ -81,14 +87,23 @@ def tree_rows(state: HardwareState, width: int) -> list[Row]:
     return rows
 
 
-def _unread(machine: Machine) -> Iterator[Row]:
+def _told(lead: Cell, text: str, style: str, width: int, target: object = None) -> Iterator[Row]:
+    """A sentence over as many rows as it needs: what to do is read whole, or not at all."""
+    room = max(20, width - size_of(lead.text))
+    for number, line in enumerate(textwrap.wrap(text, room, break_on_hyphens=False) or [""]):
+        yield Row((lead if not number else Cell(" " * size_of(lead.text)), Cell(line, style)), target=target)
+
+
+def _unread(machine: Machine, width: int) -> Iterator[Row]:
     if machine.unread:
-        yield Row((Cell("✗ ", "fault"), Cell(f"no GPU can be asked: {machine.unread}", "fault")))
-        yield Row((Cell("  "), Cell(f"→ {machine.remedy}", "key")))
+        yield from _told(Cell("✗ ", "fault"), f"no GPU can be asked: {machine.unread}", "fault", width)
+        yield from _told(Cell("  → ", "key"), machine.remedy, "key", width)
+        if not machine.simulated:
+            yield from _told(Cell("  "), WITHOUT_A_GPU, "muted", width)
         yield EMPTY
 
 
-def _concerns(machine: Machine) -> Iterator[Row]:
+def _concerns(machine: Machine, width: int) -> Iterator[Row]:
     groups = list(concern_groups(machine))
     for number, (concern, text, group, remedy) in enumerate(groups):
         if number >= MOST_CONCERNS and concern is not Concern.WRONG:
@@ -98,22 +113,25 @@ def _concerns(machine: Machine) -> Iterator[Row]:
             )
             break
         style = "fault" if concern is Concern.WRONG else "warn"
-        yield Row((Cell("✗ " if style == "fault" else "! ", style), Cell(text)), target=GroupTarget(group))
+        target = GroupTarget(group)
+        yield from _told(Cell("✗ " if style == "fault" else "! ", style), text, "text", width, target)
         if remedy:
-            yield Row((Cell("  "), Cell(f"→ {remedy}", "key")), target=GroupTarget(group))
+            yield from _told(Cell("  → ", "key"), remedy, "key", width, target)
     if groups:
         yield EMPTY
 
 
-def _changes(comparison: Comparison) -> Iterator[Row]:
+def _changes(comparison: Comparison, width: int) -> Iterator[Row]:
     baseline = comparison.baseline
     rebooted = ", rebooted since" if comparison.rebooted else ""
     yield Row((Cell("since ", "muted"), Cell(baseline.name, "strong"), Cell(rebooted, "muted")))
-    for line in comparison.broke:
+    for line in comparison.broke[:MOST_CHANGES]:
         yield Row((Cell("  ✗ ", "fault"), Cell(line, "fault")))
+    if (left := len(comparison.broke) - MOST_CHANGES) > 0:
+        yield Row((Cell(f"    {left} more pairs broke; they have a star in the matrix of pairs", "muted"),))
     told = comparison.lines()
     for text, group in told[:MOST_CHANGES]:
-        yield Row((Cell("  ~ ", "changed"), Cell(text)), target=GroupTarget(group))
+        yield from _told(Cell("  ~ ", "changed"), text, "text", width, GroupTarget(group))
     if (left := len(told) - MOST_CHANGES) > 0:
         yield Row((Cell(f"    {left} more differences", "muted"),))
     if not comparison.changed and not comparison.broke:
@@ -259,11 +277,13 @@ def _rate(value: float | None, arrow: str) -> str:
     return f" {arrow}{'?' if value is None else f'{value:.1f}':>5}"
 
 
-def _choices(machine: Machine) -> Iterator[Row]:
+def _choices(machine: Machine, width: int) -> Iterator[Row]:
     for text, which in choice_groups(machine):
-        known = not text.startswith("?")
-        cells = (Cell("NCCL  ", "strong"), Cell(f"{which}  ", "name"), Cell(text, "text" if known else "muted"))
-        yield Row(cells)
+        style = "muted" if text.startswith("?") else "text"
+        lead = f"NCCL  {which}  "
+        lines = textwrap.wrap(text, max(20, width - size_of(lead))) or [""]
+        yield Row((Cell("NCCL  ", "strong"), Cell(f"{which}  ", "name"), Cell(lines[0], style)))
+        yield from (Row((Cell(" " * size_of(lead)), Cell(line, style))) for line in lines[1:])
     for name in ("vllm.all_reduce", "llama.p2p"):
         fact = machine.host[name]
         if fact.known:

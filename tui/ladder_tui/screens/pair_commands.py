@@ -19,8 +19,7 @@ class PairCommands:
         pairs = home.ladder.state.pairs
         if pairs.running and pairs.began != self._sweep_seen:
             self._sweep_seen = pairs.began
-            if "matrix" not in home.area.regions:
-                home.show_pane("matrix")
+            home.show_pane("matrix")
 
     def test_pairs(self, depth: str) -> None:
         """Sweep every pair; where GPUs are in use, ask first."""
