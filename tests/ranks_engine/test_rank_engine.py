@@ -81,7 +81,9 @@ async def test_all_stacks_in_one_burst_and_all_ranks_go_on(steady) -> None:
         assert found.asked == (0, 1, 2, 3)
         assert not found.unreachable
         assert all(sum(stack.rank == rank for stack in found.stacks) >= 2 for rank in ALL)
-        assert {stack.frames[0].function for stack in found.stacks if stack.name == "steady_ranks0"} >= {"main"}
+        assert {stack.frames[0].function for stack in found.stacks if stack.thread == steady.pids[stack.rank]} >= {
+            "main"
+        }
         assert all(s.thread in thread_ids(steady.pids[s.rank]) for s in found.stacks)
         assert found.pause > 0
         assert [reading.predicted > 0 for reading in engine.pauses] == [True]
@@ -411,6 +413,23 @@ async def test_a_rank_is_handed_over_to_a_session_of_its_own(steady) -> None:
         assert await engine.attach([2]) == ()
         with pytest.raises(TargetInvalid, match="no such rank"):
             await hand_over(engine, 9)
+
+
+@pytest.mark.parametrize("after", [0.0, 0.02, 0.06, 0.15])
+async def test_a_rank_that_dies_while_it_is_attached_to(steady, after: float) -> None:
+    steady.may_die = True
+    async with opened(steady) as (engine, _):
+        await engine.warm()
+        work = asyncio.ensure_future(snapshot(engine, keep=True))
+        await asyncio.sleep(after)
+        os.kill(steady.pids[3], 9)
+        found = await asyncio.wait_for(work, 30)
+        assert found.asked == (0, 1, 2, 3)
+        assert found.main.answered + len(found.main.unreachable) == 4
+        reasons = ("it has ended", "it ended while", "it was let go", "its gdb gave no stack")
+        assert all(away.reason.startswith(reasons) for away in found.main.unreachable), found.main.headline
+        # The launcher ends the others: nobody holds them back.
+        await until(lambda: steady.process.poll() is not None, 30)
 
 
 def test_the_debugger_of_ranks_is_registered() -> None:

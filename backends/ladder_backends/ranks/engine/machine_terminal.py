@@ -2,7 +2,8 @@
 
 The usual transport gives an engine a command line, and by `new-ui` its machine interface on a terminal beside it.
 gdb writes notices byte by byte, and tells everything twice then. With the libraries of many processes that is most
-of an attach: a byte costs a third in a pipe, and nothing where nobody else is told.
+of an attach. A byte costs a third in a pipe, and less where nobody is woken for it: what has begun to come is
+looked for every millisecond, not waited for.
 
 Commands come by a terminal, the controlling one: when it goes, gdb hears of it and lets go. The pipe that goes with
 it must not end gdb, so it ignores SIGPIPE.
@@ -32,6 +33,7 @@ ARGUMENTS = ("-i=mi3",)
 _SHELL = ("/bin/sh", "-c", 'trap "" PIPE; exec "$@" <>"$0" 2>&0')
 _READ_SIZE = 1 << 18
 _READS_AT_END = 64
+_LOOK_EVERY = 0.001
 _PIPE_SIZE = 1 << 20
 _SET_PIPE_SIZE = 1031
 """`F_SETPIPE_SZ` of fcntl(2)."""
@@ -43,6 +45,7 @@ class MachineTerminal(PtyTransport):
     def __init__(self, command: EngineCommand, *, patience: float = 10.0) -> None:
         super().__init__(command, patience=patience)
         self._answers = -1
+        self._looking: asyncio.TimerHandle | None = None
 
     async def open(self, receive: Receive, ended: Ended) -> None:
         """Start the engine; see `Transport.open`.
@@ -93,30 +96,48 @@ class MachineTerminal(PtyTransport):
         tty.setraw(self._terminals[Channel.CLI].slave, termios.TCSANOW)
         return "-iex", f"set inferior-tty {self._terminals[Channel.PROGRAM].path}"
 
-    def _read_answers(self) -> bool:
+    def _read_answers(self) -> None:
+        """Something comes: look for the rest by the clock."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._answers)
+        if self._read_some():
+            self._looking = loop.call_later(_LOOK_EVERY, self._look)
+
+    def _look(self) -> None:
+        self._looking = None
+        if self._answers < 0:
+            return
+        loop = asyncio.get_running_loop()
+        found = self._read_some()
+        if found:
+            self._looking = loop.call_later(_LOOK_EVERY, self._look)
+        elif found is None and self._answers >= 0:
+            loop.add_reader(self._answers, self._read_answers)
+
+    def _read_some(self) -> bool | None:
+        """Read and hand on what is there; None where nothing is, False at the end."""
         try:
             chunk = os.read(self._answers, _READ_SIZE)
         except BlockingIOError:
-            return False
+            return None
         except OSError:
             chunk = b""
-        if not chunk:
-            asyncio.get_running_loop().remove_reader(self._answers)
-            return False
-        if self._receive is not None:
+        if chunk and self._receive is not None:
             self._receive(Channel.MI, chunk)
-        return True
+        return bool(chunk)
 
     def _finish(self) -> None:
         if self._process is not None and self._process.poll() is not None and self._answers >= 0:
             for _ in range(_READS_AT_END):
-                if not self._read_answers():
+                if not self._read_some():
                     break
         super()._finish()
 
     def _close_terminals(self) -> None:
         super()._close_terminals()
         if self._answers >= 0:
+            if self._looking is not None:
+                self._looking.cancel()
             asyncio.get_running_loop().remove_reader(self._answers)
             os.close(self._answers)
             self._answers = -1

@@ -38,6 +38,9 @@ from ladder_backends.text import clean_line
 ATTACH_PATIENCE = 2.0
 """Seconds after which an attach that has not been answered is told of: its engine is deaf until it is."""
 
+_LOOKS, _BETWEEN_LOOKS = 5, 0.02
+"""Looks at ranks that wait in the kernel before they are left alone, and seconds between them."""
+
 STOP_DEADLINE = 10.0
 """Seconds until all threads of a rank stand."""
 
@@ -61,6 +64,8 @@ _SETTINGS = (
     "-gdb-set print inferior-events off",
     "-gdb-set print frame-arguments none",
     "-gdb-set print entry-values no",
+    # No source is searched for at each stop of each thread.
+    "-gdb-set print frame-info location",
     "-gdb-set print elements 4096",
     "-gdb-set print repeats unlimited",
     "-gdb-set max-value-size 16777216",
@@ -231,25 +236,25 @@ class NodeGdb:
         """
         refused: list[Unreachable] = []
         asked: list[tuple[HeldRank, asyncio.Future[ResultRecord]]] = []
-        groups = await self._inferiors(len(ranks))
-        unused = groups[len(ranks) :]
-        for rank, group in zip(ranks, groups, strict=False):
-            # The look and the attach are as close as they can be: what waits in the kernel would block them all.
-            why = unfit(rank, glance=True)
-            if why is not None:
-                refused.append(why)
-                unused.append(group)
-                continue
-            held = HeldRank(rank, group, was_stopped=_state(rank.pid) == "T")
-            self.reader.ranks[group] = held
-            if not held.was_stopped:
-                self._watch.hold(rank.pid, rank.started or start_of(rank.pid) or 0)
-            answer = self.submit(f"-target-attach --thread-group {group} {rank.pid}", deadline=None)
-            asked.append((held, answer))
-            await asyncio.wait({answer}, timeout=ATTACH_PATIENCE)
-            if not answer.done():
-                self._tell_deaf(held, asked)
-                await self._hears_again(answer, [one for one, _ in asked])
+        unused = await self._inferiors(len(ranks))
+        waiting = list(ranks)
+        for look in range(_LOOKS):
+            refused = []
+            if look:
+                # Each read from a disk is a wait in the kernel, too.
+                await asyncio.sleep(_BETWEEN_LOOKS)
+            for rank in waiting:
+                # Look and attach are as close as they can be: what waits in the kernel would block them all.
+                why = unfit(rank, glance=True)
+                if why is not None:
+                    refused.append(why)
+                    continue
+                held = HeldRank(rank, unused.pop(0), was_stopped=_state(rank.pid) == "T")
+                await self._attach_one(held, asked)
+            away = {each.rank for each in refused}
+            waiting = [rank for rank in waiting if rank.rank in away]
+            if not any(_state(rank.pid) == "D" for rank in waiting):
+                break
         await asyncio.wait([answer for _, answer in asked]) if asked else None
         for held, answer in asked:
             failed = answer.exception() if answer.done() and not answer.cancelled() else None
@@ -263,6 +268,19 @@ class NodeGdb:
             with contextlib.suppress(EngineError):
                 self.submit(f"-remove-inferior {group}").add_done_callback(_seen)
         return refused
+
+    async def _attach_one(self, held: HeldRank, asked: list[tuple[HeldRank, asyncio.Future[ResultRecord]]]) -> None:
+        self.reader.ranks[held.group] = held
+        rank = held.rank
+        if not held.was_stopped:
+            self._watch.hold(rank.pid, rank.started or start_of(rank.pid) or 0)
+        answer = self.submit(f"-target-attach --thread-group {held.group} {rank.pid}", deadline=None)
+        asked.append((held, answer))
+        await asyncio.wait({answer}, timeout=ATTACH_PATIENCE)
+        if not answer.done():
+            self._tell_deaf(held, asked)
+            # It may hold others: it is waited for, not ended.
+            await asyncio.wait({answer})
 
     async def _inferiors(self, count: int) -> list[str]:
         """Inferiors that hold nothing: made before anything stands."""
@@ -287,10 +305,6 @@ class NodeGdb:
         )
         text = f"rank {held.rank.rank} does not stop: {why}; its gdb hears nothing until then{others}"
         self._tell(RankEvent(RankEventKind.NOTICE, held.rank.rank, time.monotonic(), text))
-
-    async def _hears_again(self, answer: asyncio.Future[ResultRecord], held: Sequence[HeldRank]) -> None:
-        # It may hold others: it is waited for, not ended.
-        await asyncio.wait({answer})
 
     async def standing(self, ranks: Iterable[HeldRank], deadline: float = STOP_DEADLINE) -> list[HeldRank]:
         """Wait until all threads of ranks stand; returns those that do not in time."""
