@@ -296,6 +296,7 @@ def stand_elsewhere(ladder: Any, draw: random.Random) -> None:
     debug = ladder.active.state
     place = Place("segfault.c", draw.randint(3, 11), "/src/segfault.c")
     debug.place, debug.fault, debug.run_detail = place, False, draw.choice(["", "end-stepping-range"])
+    debug.since += 1
     name = draw.choice(["compute_total", "名前", "e\u0301tude", "한글x"])
     debug.frames = FrameWindow((Frame(0, name, place), *debug.frames.frames[1:]))
     debug.variables = VariableWindow(
@@ -319,6 +320,8 @@ async def test_whatever_is_done_the_terminal_shows_the_screen(seed: int, segfaul
                 await one.press(*draw.choices(keys, k=draw.randint(1, 3)))
             elif kind == "stop":
                 stand_elsewhere(segfault, draw) if segfault.active else None
+                # The clock stands still, and stops that come too fast are not painted at once.
+                one.app.workspace._painted_at = one.app.clock() if turn % 3 == 0 else 0.0
                 one.app.workspace.apply(STOP)
             elif kind == "dialog":
                 await one.press(draw.choice(opened))
@@ -334,6 +337,36 @@ async def test_whatever_is_done_the_terminal_shows_the_screen(seed: int, segfaul
                 one.check()
             except AssertionError as error:
                 raise AssertionError(f"seed {seed}, turn {turn}: {kind}") from error
+
+
+async def test_the_lines_of_a_stop_are_sent_without_composing_the_screen(
+    segfault: Any, wired: Any, monkeypatch: Any
+) -> None:
+    async with wired(segfault) as one:
+        stand_elsewhere(segfault, random.Random(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(one.app.screen._compositor, "render_update", lambda **_: pytest.fail("composed"))
+            one.app.workspace.apply(STOP)
+            # Nothing is left to be done later, either.
+            await one.view.pilot.pause(0.05)
+        one.check()
+
+
+@pytest.mark.parametrize("cover", ["notice", "dialog"])
+async def test_what_lies_over_a_view_stays_there_at_a_stop(cover: str, segfault: Any, wired: Any) -> None:
+    async with wired(segfault) as one:
+        if cover == "notice":
+            one.app.say("this is said " * 20, "error")
+        else:
+            await one.press("B")
+        await one.view.settle()
+        for seed in range(3):
+            stand_elsewhere(segfault, random.Random(seed))
+            one.app.workspace._painted_at = 0.0
+            one.app.workspace.apply(STOP)
+            await one.view.settle()
+            one.check()
+        assert one.app.workspace.notice_line.display or one.app.screen is not one.app.workspace
 
 
 async def test_a_key_costs_about_what_it_changes(segfault: Any, wired: Any) -> None:

@@ -96,7 +96,7 @@ class StatusBar(LineView, can_focus=False):
             self.update()
 
     def _standing(self) -> tuple[object, ...] | None:
-        """Whatever is told of a target that stands, but for what it cost to get there."""
+        """Whatever is told of a target that stands, but for how much it cost to get there."""
         session = self.ladder.active
         if session is None or session.state.run is not Run.STOPPED or self._pending(session.pending()):
             return None
@@ -111,6 +111,7 @@ class StatusBar(LineView, can_focus=False):
             debug.asked,
             debug.stopped_elsewhere,
             debug.capabilities,
+            debug.stop_to_paint is None,
             threads.count,
             threads.alone,
             threads.non_stop,
