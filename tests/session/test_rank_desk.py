@@ -100,7 +100,7 @@ async def test_what_stops_nothing_comes_first_and_stacks_tell_the_rest(job: Job)
         assert ladder.state.rung == "ranks"
         # A program without Python tells nothing as long as it is not stopped; nothing was.
         assert (len(state.looks), state.stopped, state.verdicts[0].id) == (2, 0, "nothing")
-        await ladder.ranks.look(native=True)
+        await ladder.ranks.look("native")
         assert state.stopped == 1
         # One look at stacks names the two places, and does not say yet that they stand there for good.
         assert (state.verdicts[0].id, state.verdicts[0].suspects, state.verdicts[0].samples) == (
@@ -175,5 +175,25 @@ async def test_a_rank_stands_for_as_long_as_is_wished(job: Job) -> None:
         assert session.state.run is Run.STOPPED
         assert not ladder.ranks.hold()
         await until(lambda: session.state.run is Run.RUNNING)
+    finally:
+        await ladder.close()
+
+
+async def test_stacks_by_gdb_are_of_one_moment(job: Job) -> None:
+    ladder = Ladder()
+    try:
+        await ladder.ranks.open(job)
+        await ladder.ranks.look("gdb")
+        await ladder.ranks.look()
+        state = ladder.state.ranks
+        assert [
+            str(reading.source) for look in state.looks[2:] for reading in look.readings if reading.measured
+        ] == [
+            "gdb",
+            "gdb",
+        ]
+        verdict = state.verdicts[0]
+        assert (verdict.id, verdict.suspects, verdict.samples) == ("stacks-wrong-op", (3,), 2)
+        assert all(state_of(rank.pid) not in "tT" for rank in job.ranks)
     finally:
         await ladder.close()

@@ -82,7 +82,7 @@ class Looks:
         self.asked: list[str] = []
         self.at = 1_000.0
 
-    async def look(self, job_: Job, wish: Any = None, proc: Any = None) -> Evidence:
+    async def look(self, job_: Job, wish: Any = None, proc: Any = None, gdb: Any = None) -> Evidence:
         self.asked.append(str(wish.stacks))
         self.at += 1
         told = replace(self.give(job_), at=self.at)

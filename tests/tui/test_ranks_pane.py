@@ -41,6 +41,7 @@ def ranks(show: Any, monkeypatch: pytest.MonkeyPatch) -> Opened:
         looks = Looks(jobs or (job(),), give)
         monkeypatch.setattr(rank_desk, "_find_jobs", lambda: looks.jobs)
         monkeypatch.setattr("ladder_backends.ranks.looking.look_at", looks.look)
+        monkeypatch.setattr("ladder_backends.ranks.native_stacks.find_eu_stack", lambda: "/usr/bin/eu-stack")
         monkeypatch.setattr(rank_desk, "BETWEEN", 0.0)
         monkeypatch.setattr("ladder_backends.ranks.engine.stop_budget._of_process", lambda pid, proc: [])
         ladder = Ladder()
@@ -92,6 +93,15 @@ async def test_each_key_says_its_pause_before_and_after(ranks: Opened) -> None:
         assert view.looks.asked[-1] == "native"
         # What the same key costs from now on is told, too.
         assert "v  look again, native stacks too  each thread stands for" in text
+
+
+async def test_without_eu_stack_gdb_reads_native_stacks(ranks: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ranks() as view:
+        monkeypatch.setattr("ladder_backends.ranks.native_stacks.find_eu_stack", lambda: None)
+        await view.press("t")
+        await view.press("T")
+        assert view.looks.asked[-2:] == ["gdb", "gdb"]
+        assert "look again, stacks by gdb too  all stand for about" in view.text()
 
 
 async def test_several_jobs_are_chosen_from(ranks: Opened) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ladder_backends.model.ranks import Evidence, Job, Rank, RankFrame, Reading
     from ladder_backends.ranks.engine.rank_engine import RankEngine
     from ladder_backends.ranks.engine.stop_budget import Limit as TimeOut
+    from ladder_backends.ranks.gdb_stacks import GdbStacks
     from ladder_backends.ranks.looking import StackStep
     from ladder_backends.ranks.sets import SetBook
     from ladder_backends.ranks.stacks import StackTree
@@ -38,6 +39,8 @@ MOST_LOOKS = 16
 RUNG = "ranks"
 _NAME = re.compile(r"[A-Za-z_]\w{0,31}")
 _ASK = "ask"
+_FIRST = "python"
+"""How far the first looks go."""
 
 
 class RankDesk:
@@ -53,6 +56,8 @@ class RankDesk:
         self._one_at_a_time = asyncio.Lock()
         self._measured: dict[str, float] = {}
         self._limits: tuple[TimeOut, ...] = ()
+        self._step = _FIRST
+        self._gdb: GdbStacks | None = None
         self._watch: RankWatch | None = None
 
     @property
@@ -111,7 +116,7 @@ class RankDesk:
         await self._let_go()
         state.job, state.looks, state.tree, state.verdicts = job, [], None, ()
         state.sets, state.printed, state.stopped, state.longest, state.limits = {}, None, 0, 0.0, ()
-        self._measured = {}
+        self._measured, self._step = {}, _FIRST
         self._price()
         self._tell()
         await self.look()
@@ -129,11 +134,12 @@ class RankDesk:
 
     # Looking ---------------------------------------------------------------------------------------------------
 
-    async def look(self, *, native: bool | None = None) -> None:
+    async def look(self, step: str = "") -> None:
         """Take a look; the second one of a kind comes no sooner than `BETWEEN` after the first.
 
         Args:
-            native: With native stacks, for which every thread stands for a moment; None as the look before.
+            step: How far it goes for stacks: `python`, which stops nothing; `native`, for which every thread stands
+                for a moment; `gdb`, for which all ranks stand together. Empty for that of the look before.
 
         Raises:
             LadderError: It cannot be taken.
@@ -145,15 +151,15 @@ class RankDesk:
         if job is None or state.busy:
             return
         before = state.looks[-1] if state.looks else None
-        if native is None:
-            native = before is not None and bool(before.native)
-        step = StackStep.NATIVE if native else StackStep.PYTHON
+        again = step in ("", self._step)
+        self._step = step = step or self._step
+        wanted = StackStep(step)
         state.busy, state.failure = _words(step, len(job.ranks)), ""
         self._tell()
         try:
-            if before is not None and bool(before.native) is native:
+            if before is not None and again:
                 await asyncio.sleep(max(0.0, BETWEEN - (time.time() - before.at)))
-            evidence = await look_at(job, Look(stacks=step))
+            evidence = await look_at(job, Look(stacks=wanted), gdb=self._stacks_by_gdb(job, wanted))
             if state.job is not job:
                 return
             self._take(evidence)
@@ -166,6 +172,26 @@ class RankDesk:
         finally:
             state.busy = ""
             self._tell()
+
+    def _stacks_by_gdb(self, job: Job, step: StackStep) -> GdbStacks | None:
+        """What reads stacks by gdb, kept warm from one look to the next; None where that is not wished for."""
+        if str(step) != "gdb":
+            return None
+        if self._gdb is None:
+            from ladder_backends.ranks.gdb_stacks import GdbStacks
+
+            self._gdb = GdbStacks(job, self.state.looks[-1].collectives if self.state.looks else None)
+        return self._gdb
+
+    async def look_deeper(self) -> None:
+        """Take a look with native stacks: by eu-stack, or where there is none by gdb.
+
+        Raises:
+            LadderError: It cannot be taken.
+        """
+        from ladder_backends.ranks.native_stacks import find_eu_stack
+
+        await self.look("native" if await asyncio.to_thread(find_eu_stack) is not None else "gdb")
 
     def _take(self, evidence: Evidence) -> None:
         state = self.state
@@ -226,16 +252,16 @@ class RankDesk:
 
         count = len(self.state.job.ranks) if self.state.job is not None else 0
         asks = 0.35 if self._engine is None else self._engine.predicted(max(1, count), fresh=True)
-        native = bool(self.state.looks and self.state.looks[-1].native)
         stands = f"each thread stands for {PREDICTED:g} s at most"
-        again = (
-            ("look again, native stacks too", stands)
-            if native
-            else ("look again: flight recorder, RAS, Python frames", "stops nothing")
-        )
+        together = f"all stand for about {asks:.1f} s"
+        again = {
+            "native": ("look again, native stacks too", stands),
+            "gdb": ("look again, stacks by gdb too", together),
+        }.get(self._step, ("look again: flight recorder, RAS, Python frames", "stops nothing"))
         self.state.steps = (
             Step("ranks.again", *again),
             Step("ranks.stacks", "native stacks", stands, self._measured.get("eu-stack")),
+            Step("ranks.gdb", "native stacks by gdb", together, self._measured.get("gdb")),
             Step("ranks.print", "print an expression over ranks", f"they stand for about {asks:.1f} s",
                  self._measured.get(_ASK)),
             Step("ranks.debugger", "debugger on a rank", "it stands for as long as it is looked at", None),
@@ -429,8 +455,10 @@ class RankDesk:
 
     async def _let_go(self) -> None:
         engine, self._engine = self._engine, None
-        if engine is not None:
-            await engine.close()
+        stacks, self._gdb = self._gdb, None
+        for one in (engine, stacks):
+            if one is not None:
+                await one.close()
 
     async def close(self) -> None:
         """Let all ranks go that are held for a question; those in a debugger are let go with it."""
@@ -449,7 +477,7 @@ def _find_jobs() -> tuple[Job, ...]:
     return find_jobs()
 
 
-def _words(step: StackStep, ranks: int) -> str:
+def _words(step: str, ranks: int) -> str:
     """What is done now, as a person waits for it."""
-    what = "native stacks" if str(step) == "native" else "what needs no stop"
+    what = {"native": "native stacks", "gdb": "stacks by gdb"}.get(step, "what needs no stop")
     return f"reading {what} of {ranks} rank" + ("" if ranks == 1 else "s")

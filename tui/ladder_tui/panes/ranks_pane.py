@@ -194,7 +194,12 @@ class RanksPane(Pane):
     def action_stacks(self) -> None:
         """Read native stacks."""
         if self._has_job():
-            self._look(self.ladder.ranks.look(native=True))
+            self._look(self.ladder.ranks.look_deeper())
+
+    def action_gdb(self) -> None:
+        """Read native stacks by gdb: whole, with lines, all at one moment."""
+        if self._has_job():
+            self._look(self.ladder.ranks.look("gdb"))
 
     def _look(self, doing: Coroutine[Any, Any, None]) -> None:
         if self.ranks.busy:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ladder_backends.model.rank_verdict import Confidence, RankFact, RankVerdict
-from ladder_backends.model.ranks import Collective, Evidence, RankStack
+from ladder_backends.model.ranks import Collective, Evidence, RankSource, RankStack
 from ladder_backends.ranks.stacks.joining import join_stacks
 from ladder_backends.ranks.stacks.samples import Course, Samples
 from ladder_backends.ranks.verdict import counts, wording
@@ -72,8 +72,8 @@ class _Case:
 
         Where only one look went as far as the newest, Python frames are compared, which several tell of.
         """
-        kind = bool(self.now.native), bool(self.now.python)
-        equal = [look for look in self.samples if (bool(look.native), bool(look.python)) == kind]
+        kind = _kind(self.now)
+        equal = [look for look in self.samples if _kind(look) == kind]
         if len(equal) > 1 or not self.now.python:
             return equal
         return [look for look in self.samples if look.python]
@@ -95,7 +95,7 @@ class _Case:
     def courses(self) -> dict[int, Course]:
         """What each rank's representing thread did over all looks."""
         samples = Samples()
-        both = all(bool(look.native) is bool(self.now.native) for look in self.alike)
+        both = all(_kind(look) == _kind(self.now) for look in self.alike)
         for look in self.alike:
             samples.add(
                 look.at, (self.stacks if look is self.now else joined_stacks(look)) if both else look.python
@@ -495,6 +495,13 @@ class _Case:
         if moved:
             return self._goes_on(moved)
         return self.make("together", (), self.world, [RankFact(told, _NATIVE)], words=told)
+
+
+def _kind(look: Evidence) -> tuple[object, ...]:
+    """Who told the stacks of a look: each names frames in its own words."""
+    sources = (reading.source for reading in look.readings if reading.answered)
+    native = next((source for source in sources if source in (RankSource.EU_STACK, RankSource.GDB)), None)
+    return bool(look.native), native, bool(look.python)
 
 
 def _seq(one: Collective | None) -> int:
