@@ -33,6 +33,13 @@ def test_one_of_this_host_of_two_is_dead():
     assert away.elsewhere == (0, 1, 2, 3)
 
 
+def test_slurm_tells_the_ranks_of_a_host():
+    here = [Claim("k", Launcher.SLURM, rank, 6, None, "X", here=(0, 2, 4)) for rank in (0, 4)]
+    away = absence(6, [0, 4], here)
+    assert list(away.missing) == [2]
+    assert away.elsewhere == (1, 3, 5)
+
+
 def test_ranks_that_are_dealt_out_host_by_host():
     here = [Claim("k", Launcher.OPENMPI, rank, 8, rank // 2, "X", 4) for rank in (0, 2, 4)]
     away = absence(8, [0, 2, 4], here)

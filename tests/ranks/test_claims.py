@@ -12,7 +12,7 @@ TORCH = {"RANK": "5", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "MASTER_ADDR": "n1",
 OPENMPI = {"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "3",
            "PMIX_RANK": "3", "PMIX_NAMESPACE": "1109655553"}  # fmt: skip
 SLURM = {"SLURM_PROCID": "1", "SLURM_NTASKS": "16", "SLURM_STEP_NUM_TASKS": "2", "SLURM_LOCALID": "0",
-         "SLURM_JOB_ID": "42", "SLURM_STEP_ID": "7"}  # fmt: skip
+         "SLURM_JOB_ID": "42", "SLURM_STEP_ID": "7", "SLURM_GTIDS": "0,1"}  # fmt: skip
 
 
 def claim(*environments):
@@ -50,6 +50,7 @@ def test_mpich_has_no_key():
 def test_a_step_of_slurm():
     found = claim(SLURM)
     assert (found.key, found.launcher, found.rank, found.size) == ("slurm:42.7", Launcher.SLURM, 1, 2)
+    assert found.here == (0, 1)
 
 
 def test_a_batch_script_is_no_step():

@@ -112,10 +112,13 @@ def test_a_job_ends_with_the_command_that_started_it(mpi_program, tmp_path):
     finally:
         console.kill()
         console.wait()
-    end = time.monotonic() + 20
-    while any(pid in (table := ProcessTable().processes) and table[pid].state not in "ZX" for pid in below):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    try:
+        end = time.monotonic() + 20
+        while any(pid in (table := ProcessTable().processes) and table[pid].state not in "ZX" for pid in below):
+            assert time.monotonic() < end
+            time.sleep(0.1)
+    finally:
+        (folder / "end").touch()
 
 
 def test_the_command_tells_who_died(mpi_program, tmp_path, ladder_tui):

@@ -53,6 +53,10 @@ def absence(
         return Absence({})
     if rows:
         return _by_table(absent, rows, is_here, processes or {})
+    told = {number for claim in claims for number in claim.here}
+    if told:
+        missing = {number: _NOBODY for number in absent if number in told}
+        return Absence(missing, tuple(number for number in absent if number not in told))
     local = max((claim.local_size or 0 for claim in claims), default=0)
     if not local or local >= size:
         return Absence(dict.fromkeys(absent[:MOST_MISSING], _NOBODY))

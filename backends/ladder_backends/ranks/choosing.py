@@ -39,7 +39,7 @@ def job_of(found: Discovery, pid: int) -> Job:
         above = {process.pid for process in found.table.ancestors(pid)}
         started = [job for job in found.jobs if any(rank.pid in above for rank in job.ranks)]
     if not started:
-        started = _from_table(found, pid)
+        started = _by_table(found, pid) or _from_table(found, pid)
     if len(started) == 1:
         return started[0]
     if started:
@@ -119,6 +119,15 @@ def job_of_pids(pids: Sequence[int], proc: ProcFiles | None = None) -> Job:
     key = f"pids:{fold(pids)}" if list(pids) == sorted(pids) else "pids:" + ",".join(map(str, pids))
     title = " ".join(ranks[0].command)[:200] if ranks else ""
     return Job(key, Launcher.PIDS, None, len(ranks), tuple(ranks), (), ("you",), None, title)
+
+
+def _by_table(found: Discovery, pid: int) -> list[Job]:
+    """Jobs of which a launcher's table names a process: srun starts none by itself, so that none is below it."""
+    named = {row.pid for row in found.launcher_table(pid)}
+    if not named:
+        return []
+    below = {process.pid for each in named for process in found.table.descendants(each)} | named
+    return [job for job in found.jobs if any(rank.pid in below for rank in job.ranks)]
 
 
 def _from_table(found: Discovery, pid: int) -> list[Job]:

@@ -24,7 +24,7 @@ TORCHELASTIC_RESTART_COUNT"""
 _OPENMPI = """OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_LOCAL_SIZE"""
 _PMI = "PMIX_RANK PMIX_NAMESPACE PMI_RANK PMI_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS"
 _SLURM = """SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_NTASKS SLURM_LOCALID SLURM_JOB_ID SLURM_JOBID SLURM_STEP_ID
-SLURM_STEPID"""
+SLURM_STEPID SLURM_GTIDS"""
 _READ = {name.encode() for name in f"{_TORCH} {_OPENMPI} {_PMI} {_SLURM}".split()}
 _RANKS = (b"RANK=", b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"SLURM_PROCID=")
 
@@ -37,6 +37,7 @@ class Claim:
         key: The job; it ends in a colon where only the launcher's process tells jobs apart, as of MPICH.
         variable: The variable that names the rank.
         local_size: Ranks of the job on this host, where that is told.
+        here: All ranks of the job on this host, where they are told by number, as Slurm does.
         restart: How often torchrun has started the ranks again.
         outer: Job and rank of what else the environment claims, of lesser precedence: under srun or mpirun a
             torchrun and its workers carry those of their surroundings.
@@ -49,6 +50,7 @@ class Claim:
     local_rank: int | None
     variable: str
     local_size: int | None = None
+    here: tuple[int, ...] = ()
     restart: int = 0
     outer: tuple[tuple[str, int], ...] = ()
 
@@ -124,6 +126,7 @@ def _pmix(variables: Mapping[str, str]) -> Claim | None:
         _size(variables, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS") if by_slurm else None,
         _number(variables.get("SLURM_LOCALID")) if by_slurm else None,
         "PMIX_RANK",
+        here=_here(variables) if by_slurm else (),
     )
 
 
@@ -140,6 +143,7 @@ def _pmi(variables: Mapping[str, str]) -> Claim | None:
         _number(variables.get("MPI_LOCALRANKID")),
         "PMI_RANK",
         _size(variables, "MPI_LOCALNRANKS"),
+        _here(variables) if by_slurm else (),
     )
 
 
@@ -149,7 +153,22 @@ def _slurm(variables: Mapping[str, str]) -> Claim | None:
     if rank is None or not key:
         return None
     size = _size(variables, "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")
-    return Claim(key, Launcher.SLURM, rank, size, _number(variables.get("SLURM_LOCALID")), "SLURM_PROCID")
+    return Claim(
+        key,
+        Launcher.SLURM,
+        rank,
+        size,
+        _number(variables.get("SLURM_LOCALID")),
+        "SLURM_PROCID",
+        here=_here(variables),
+    )
+
+
+def _here(variables: Mapping[str, str]) -> tuple[int, ...]:
+    """Slurm's ranks of this host: `0,1,2`."""
+    words = variables.get("SLURM_GTIDS", "").split(",")[:MOST_RANKS]
+    ranks = [_rank(word.strip()) for word in words]
+    return tuple(rank for rank in ranks if rank is not None)
 
 
 def _slurm_key(variables: Mapping[str, str]) -> str:

@@ -287,7 +287,9 @@ class Discovery:
         return host in ("", "localhost", self.host) or host.partition(".")[0] == self.host.partition(".")[0]
 
     def _title(self, launcher: int | None, ranks: list[Rank]) -> str:
-        started = self.table.command(launcher) if launcher is not None else ()
+        # A deputy's command line says nothing of the job.
+        deputy = launcher is None or self.table.processes[launcher].name.startswith(_PROXIES)
+        started = () if launcher is None or deputy else self.table.command(launcher)
         return " ".join(started or (ranks[0].command if ranks else ()))[:200]
 
 
