@@ -15,7 +15,7 @@ from ladder_backends.session.seats import seat_title
 from ladder_backends.session.state import Run
 from ladder_tui.actions import ACTIONS, Action, Need, key_label, why_not
 from ladder_tui.widgets.line_view import Hit, LineView
-from ladder_tui.widgets.row import Cell, Row, width_of
+from ladder_tui.widgets.row import Cell, Row, cut, width_of
 
 if TYPE_CHECKING:
     from ladder_backends.session.debug_state import DebugState
@@ -38,6 +38,9 @@ _STANDING = (Run.STOPPED, Run.DUMP)
 """States in which there is a focus, and a cost of getting there."""
 _OF_ALL = ("stopped", "interrupted")
 """Why a target stands, where that is true of each of its threads."""
+_WIDE = 100
+"""Columns from which there is room for more than the keys."""
+
 _SEPARATOR = Cell(" │ ", "rule")
 _NARROW_DETAIL = 28
 _NARROW = 60
@@ -155,7 +158,9 @@ class StatusBar(LineView, can_focus=False):
         machine = self.ladder.state.hardware.machine
         on_hardware = rung_named(self.ladder.state.rung).layout is Layout.HARDWARE
         if run is Run.NOTHING and machine is not None and on_hardware:
-            return [Cell("● ", "focus"), Cell(machine.title, "strong"), *self._simulated(machine.simulated)]
+            # The pane's title has it whole; what can be pressed here matters more.
+            title = cut(machine.title, self.size.width // 4) if self.size.width < _WIDE else machine.title
+            return [Cell("● ", "focus"), Cell(title, "strong"), *self._simulated(machine.simulated)]
         job = self.ladder.state.ranks.job
         if run is Run.NOTHING and job is not None and rung_named(self.ladder.state.rung).layout is Layout.RANKS:
             return [Cell("● ", "focus"), Cell(f"{job.launcher} · {len(job.ranks)} ranks", "strong")]
