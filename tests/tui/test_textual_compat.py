@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import textual
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.geometry import Region
 
+from ladder_tui import _textual_compat
 from ladder_tui._textual_compat import VERSION, is_known, keep_escapes
 
 
@@ -57,3 +60,15 @@ def test_an_escape_in_one_piece_with_the_next_key_lives(typed: str, keys: list[s
         time.sleep(0.01)
         told += list(parser.tick())
     assert [one.key if isinstance(one, events.Key) else "paste" for one in told] == keys
+
+
+def test_a_view_is_uncovered_where_it_is_seen_whole() -> None:
+    screen = Region(0, 0, 40, 10)
+    visible: Any = {
+        # Those on top come first.
+        "notice": (Region(0, 8, 40, 1), screen),
+        "below it": (Region(0, 5, 20, 5), screen),
+        "beside it": (Region(0, 0, 20, 5), screen),
+        "cut off": (Region(20, 0, 20, 5), Region(20, 0, 10, 5)),
+    }
+    assert list(_textual_compat._uncovered(visible)) == ["notice", "beside it"]
