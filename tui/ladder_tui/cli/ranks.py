@@ -30,6 +30,12 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--between", metavar="S", default="1", help="seconds between two looks; 1")
     parser.add_argument("--no-triggers", action="store_true", help="write to no pipe that makes torch dump")
     parser.add_argument("--no-services", action="store_true", help="ask no debug server and no RAS of the job")
+    parser.add_argument(
+        "--do",
+        action="append",
+        metavar="ACT",
+        help="act on a set under gdb: 'bt $a{0..3}', 'print $a EXPRESSION', ...",
+    )
     parser.add_argument("--every", metavar="S", help="look again and again, and keep each look in the -o folder")
     parser.add_argument("-o", metavar="DIR", dest="folder", type=Path, help="folder or file to write to")
     parser.add_argument("--html", action="store_true", help="print one HTML page, or write it with -o")
@@ -72,6 +78,10 @@ def run(arguments: Namespace) -> int:
 
         return keep_looking(arguments, every)
     job = find(arguments)
+    if arguments.do:
+        from ladder_tui.cli.ranks_do import act
+
+        return act(job, arguments)
     looks = asyncio.run(look(job, arguments, samples, between))
     return tell(looks, arguments)
 
