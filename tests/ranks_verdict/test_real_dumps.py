@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ladder_backends.model.ranks import Collective
+from ladder_backends.model.ranks import Collective, Evidence, Job, Launcher, Rank
+from ladder_backends.ranks.ras.reading import join
+from ladder_backends.ranks.ras.report import RasStatus, read_text
 from ladder_backends.ranks.recorder.dump import read_dump
 from ladder_backends.ranks.verdict import judge, verdict_json, verdict_lines
 
@@ -46,3 +48,17 @@ def test_json_and_text_of_a_verdict() -> None:
     lines = list(verdict_lines(verdict))
     assert lines[0].startswith("✗ Rank 1 has not joined")
     assert lines[-1].startswith("  Now: ladder-tui attach 4001")
+
+
+def test_a_rank_that_ras_has_no_data_of() -> None:
+    """NCCL 2.28.9 on two H200: what its RAS said while the second rank was held."""
+    text = (Path(__file__).parents[1] / "ranks" / "nccl-ras-missing-rank.txt").read_text()
+    status = read_text(text)
+    ranks = tuple(Rank(rank, held, "n", 1, "python") for rank, held in enumerate((835, 836)))
+    told = Job("torchrun:x", Launcher.TORCHRUN, 1, 2, ranks)
+    verdict = judge([Evidence(told, 1.0, ras=tuple(join(told, status, status)))])
+    assert (verdict.id, verdict.suspects) == ("ras-silent", (1,))
+    assert verdict.sentence == "Rank 1 does not answer NCCL's RAS; rank 0 does."
+    # Said once, it is nothing yet.
+    nothing = RasStatus()
+    assert judge([Evidence(told, 1.0, ras=tuple(join(told, nothing, status)))]).id != "ras-silent"

@@ -115,7 +115,7 @@ NEAR: dict[str, Callable[[], Looks]] = {
     "call-site": lambda: twice(look(4, native=mpi(4))),
     # Counts that still change mean nothing.
     "ras-behind": lambda: [look(3, ras=(ras(0, 9), ras(1, 8, unchanged=False), ras(2, 9)))],
-    "ras-silent": lambda: [look(2, ras=(ras(0, 9), ras(1, 9)))],
+    "ras-silent": lambda: [look(2, ras=(ras(0, 9), ras(1, 0, state="MISSING", unchanged=False)))],
     # One look at a healthy job finds all ranks in one collective, too.
     "same": lambda: [look(4, collectives=recorded(4, rest=WAITING))],
     "moving": lambda: hang(4, rest=WAITING),

@@ -12,7 +12,7 @@ import pytest
 
 from ladder_backends.debugger.target import AttachTarget
 from ladder_backends.errors import LadderError
-from ladder_backends.model.ranks import Evidence, Job, RankFrame, RankStack, Unreachable
+from ladder_backends.model.ranks import Evidence, Job, Mesh, RankFrame, RankStack, Unreachable
 from ladder_backends.session import rank_desk
 from ladder_backends.session.ladder import Ladder
 from ladder_backends.session.rank_steps import Printed
@@ -232,6 +232,24 @@ async def test_whole_stacks_and_another_granularity(ranks: Opened) -> None:
         assert "engine.c:12 spin" in view.text()
         await view.press("i", "m")
         assert "by function" in view.text()
+
+
+async def test_ranks_are_told_by_the_axes_of_the_job(ranks: Opened) -> None:
+    def give(of: Job) -> Evidence:
+        told = hang(of)
+        late = RankFrame("next_batch", "/src/loader.py", 41, language="python")
+        return replace(told, python=tuple(
+            replace(one, frames=(*one.frames[:2], late)) if one.rank in (2, 3, 6, 7) else one
+            for one in hang(of, late=-1).python
+        ))  # fmt: skip
+
+    mesh = Mesh((("dp", 2), ("pp", 2), ("tp", 2)), "--mesh")
+    async with ranks(replace(job(), mesh=mesh), give=give) as view:
+        text = view.text()
+        assert "all pp=1" in text
+        assert "all pp=0" in text
+        await view.press("down", "enter")
+        assert "dp=0 pp=0 tp=0" in view.text()
 
 
 async def test_who_does_not_answer_is_shown_with_the_reason(ranks: Opened) -> None:

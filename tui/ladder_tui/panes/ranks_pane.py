@@ -85,7 +85,7 @@ class RanksPane(Pane):
         if state.tree is None:
             return []
         verdict = state.verdicts[0] if state.verdicts else None
-        return tree_rows(state.tree, Notes(now, verdict), width)
+        return tree_rows(state.tree, Notes(now, verdict), width, state.job.mesh)
 
     @property
     def row_count(self) -> int:

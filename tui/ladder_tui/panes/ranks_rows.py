@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ladder_backends.model.ranks import Collective, Evidence, Job, Rank, RankSource
+from ladder_backends.model.ranks import Collective, Evidence, Job, Mesh, Rank, RankSource
 from ladder_backends.ranks.rank_list import fold
+from ladder_backends.ranks.sets import in_axes
 from ladder_backends.ranks.stacks import BoundaryKind, Granularity, boundary_of, frame_label
 from ladder_tui.widgets.row import EMPTY, Cell, Row, cut, size_of
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MOST_RANKS = 18
 """Columns of a list of ranks; a longer one is cut, and its count stays."""
+
+_WIDE = 70
+"""Columns from which on there is room for ranks in words of the job's axes."""
 
 _MOST_ROWS = 5_000
 """Rows of a tree that are drawn."""
@@ -112,15 +116,14 @@ def _collective(told: Sequence[Collective]) -> tuple[str, str]:
     return f"last was {told[-1].op} #{told[-1].seq}, done", "muted"
 
 
-def tree_rows(tree: StackTree, notes: Notes, width: int) -> list[Row]:
-    """The merged tree, then those who did not answer."""
+def tree_rows(tree: StackTree, notes: Notes, width: int, mesh: Mesh | None = None) -> list[Row]:
+    """The merged tree, then those who did not answer; ranks by the axes of the job where it has some."""
     rows: list[Row] = []
-    total = tree.answered
     for branch in tree.rows():
         if len(rows) >= _MOST_ROWS:
             rows.append(Row((Cell("… more branches than are drawn; tell frames apart by function", "muted"),)))
             break
-        rows.append(_branch_row(branch, tree, notes, width, total))
+        rows.append(_branch_row(branch, tree, notes, width, mesh))
     if tree.frameless:
         rows.append(Row((Cell(f"{tree.frameless} threads without a frame", "muted"),)))
     reasons: dict[str, list[int]] = {}
@@ -134,11 +137,12 @@ def tree_rows(tree: StackTree, notes: Notes, width: int) -> list[Row]:
     return rows
 
 
-def _branch_row(branch: TreeRow, tree: StackTree, notes: Notes, width: int, total: int) -> Row:
+def _branch_row(branch: TreeRow, tree: StackTree, notes: Notes, width: int, mesh: Mesh | None) -> Row:
     node = branch.last
     ranks = node.ranks
     suspicious = notes.suspicious(ranks)
-    end = _ranks_cell(node.listed, len(ranks), suspicious=suspicious, threads=node.stacks)
+    listed = (in_axes(ranks, mesh) if mesh is not None and width >= _WIDE else "") or node.listed
+    end = _ranks_cell(listed, len(ranks), suspicious=suspicious, threads=node.stacks)
     leaf = not node.children
     note = notes.of(ranks) if leaf else Cell("")
     taken = sum(size_of(cell.text) for cell in end) + 1

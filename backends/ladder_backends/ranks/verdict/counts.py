@@ -48,5 +48,5 @@ def behind(told: Sequence[RasCounts]) -> list[Behind]:
 
 
 def silent(told: Sequence[RasCounts]) -> tuple[int, ...]:
-    """Ranks that RAS knows and hears nothing of."""
-    return tuple(sorted({one.rank for one in told if one.state in _SILENT}))
+    """Ranks that RAS knows and heard nothing of at two queries: at one, a busy rank may only have been late."""
+    return tuple(sorted({one.rank for one in told if one.state in _SILENT and one.unchanged}))

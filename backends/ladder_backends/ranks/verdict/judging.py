@@ -479,7 +479,8 @@ class _Case:
             )  # fmt: skip
         silent = counts.silent(self.now.ras)
         if silent:
-            heard = sorted({one.rank for one in self.now.ras} - set(silent))
+            # Text answers name outliers only: who is not named there is one of the many.
+            heard = sorted(set(self.world) - set(silent))
             facts = [RankFact("RAS has no data of it", _RAS, 1), *self._looks(silent, heard)]
             found.append(self.make("ras-silent", silent, heard, facts, tail=self._tail(silent)))
         return found
