@@ -408,3 +408,18 @@ async def test_the_lane_of_an_assertion_is_shown_where_it_asserts(ladder, cuda_g
     assert values["rows"] == "16"
     # The engine's own command line stands there too.
     assert (await ladder.active.evaluate("rows")).value == "16"
+
+
+async def test_a_failed_call_of_the_driver_is_shown_where_it_was_made(ladder) -> None:
+    await ladder.open_files((find_demo("two-kernels").path,))
+    session = ladder.active
+    assert session is not None
+    await session.at_rest()
+    await session.resume(StepKind.CONTINUE)
+    async with asyncio.timeout(10):
+        while session.state.run is not Run.STOPPED or "cudaMemcpy" not in session.state.run_detail:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    await session.at_rest()
+    assert session.state.place is not None
+    assert (session.state.place.file.rpartition("/")[2], session.state.place.line) == ("two_kernels.cu", 31)
+    assert session.state.selected_frame == 8

@@ -226,3 +226,11 @@ def test_a_program_that_is_built_again_is_of_the_edited_source(tmp_path: Path) -
     os.utime(program, (2_001, 2_001))
     found = finder.find(str(file))
     assert (found.state, found.note, found.lines) == (SourceState.FOUND, "", ("new", "lines"))
+
+
+def test_a_text_that_cupy_compiled_is_in_no_file(tmp_path: Path) -> None:
+    name = "/src/scratch/tmpa09e/129f7b636405fcdbcebc6c9792c5c40bc128bd49.cubin.cu"
+    found = SourceFinder((tmp_path,)).find(name)
+    assert found.state is SourceState.MISSING
+    assert found.lost
+    assert "no file holds that" in found.note

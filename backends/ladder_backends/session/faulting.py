@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 
 from ladder_backends.debugger.contract import Debugger
 from ladder_backends.errors import EngineError
 from ladder_backends.model.events import TargetStopped
 from ladder_backends.model.frame import Frame, FrameKind
+from ladder_backends.model.stop_reasons import API_FAILURE
 
-_LOOKED_AT = 16
+_LOOKED_AT = 32
 
 
 async def level_with_source(debugger: Debugger, stop: TargetStopped) -> int:
-    """The innermost frame of a lane that has source, as below `__assert_fail`; 0 for any other stop."""
+    """The innermost frame that has source; 0 for a stop that is shown where it is.
+
+    It is looked for in a lane, as below `__assert_fail`, and where a call of the GPU's driver failed: that stops
+    deep in the driver, and its record may tell no frame.
+    """
     frame = stop.frame
-    if not stop.fault or frame is None or frame.kind is not FrameKind.DEVICE or frame.place is not None:
+    in_driver = stop.reason == API_FAILURE
+    if not stop.fault or (frame is not None and frame.place is not None):
+        return 0
+    if not in_driver and (frame is None or frame.kind is not FrameKind.DEVICE):
         return 0
     try:
         window = await debugger.frames(0, _LOOKED_AT)
     except EngineError:
         return 0
-    return first_with_source(window.frames)
+    if not in_driver:
+        return first_with_source(window.frames)
+    level = next((one.level for one in window.frames if one.place is not None), 0)
+    if level:
+        # So that the engine's own command line stands there too.
+        with contextlib.suppress(EngineError):
+            await debugger.select_frame(level)
+    return level
 
 
 def reuses_registers(frames: Sequence[Frame], level: int) -> str:

@@ -25,6 +25,9 @@ MOST_CHARACTERS = 4_000
 
 _MOST_CANDIDATES = 20
 _COPY_SLACK = 2.0  # seconds: files that were copied or checked out together differ by less
+_COMPILED_TEXT = re.compile(r"^[0-9a-f]{24,64}\.cubin\.cu$")
+"""Names that CuPy gives to the text of a raw kernel."""
+
 _INTERMEDIATE = frozenset({".ttgir", ".ttir", ".llir", ".ptx", ".mlir", ".ll", ".gpu", ".stub.c"})
 # fmt: off
 _SOURCE_SUFFIXES = frozenset({
@@ -218,6 +221,9 @@ class SourceFinder:
         if base.suffix in _INTERMEDIATE:
             note = f"{clean_line(base.name)} is a compiler's intermediate code that was not kept on disk"
             return SourceFile(name, SourceState.MISSING, note=note)
+        if _COMPILED_TEXT.search(base.name):
+            note = "CuPy compiled it from a text in the program; no file holds that"
+            return SourceFile(name, SourceState.MISSING, note=note, lost=True)
         if base.is_absolute():
             note = f"{clean_line(str(base))} is not on this machine"
         else:
