@@ -40,8 +40,9 @@ def test_one_rank_in_another_collective(ladder_tui):
     assert told["verdict"]["waiters"] == "0-2"
     assert "MPI_Barrier" in told["verdict"]["sentence"]
     assert {row["ranks"] for row in told["classes"]} >= {"3", "0-2"}
-    # They spin, and yield while they do.
-    assert all(row["cpu"] > 0 for row in told["activity"])
+    # They spin, and yield while they do: on a busy machine not each of them has its turn.
+    assert any(row["cpu"] > 0 for row in told["activity"])
+    assert all(row["between"] > 0 for row in told["activity"])
 
 
 @needs_mpi
