@@ -66,7 +66,7 @@ class GpuFacts:
             return f"process {one.pid}{used}{more}"
         use = self._of(gpu, "nvmlDeviceGetUtilizationRates")
         if use is not None and int(use.gpu) > _AT_WORK:
-            return f"{int(use.gpu)} % busy"
+            return f"{int(use.gpu)} % busy, no process is seen: in another container, or wedged by an earlier job"
         memory = self._of(gpu, "nvmlDeviceGetMemoryInfo")
         if memory is not None and not running and int(memory.used) - _reserved(memory) > 4 * _IN_USE:
             return f"{int(memory.used) / 1e9:.1f} GB in use"

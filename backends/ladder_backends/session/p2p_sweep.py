@@ -148,7 +148,8 @@ class PairSweep:
         """Let the workers of a coming round load while this one is at work: other processes, other GPUs or none."""
         for group in groups:
             for pair in group:
-                if self._fit(*pair) and self._offered_at_all(*pair):
+                both = (self.state.pairs.get(key) for key in (pair, pair[::-1]))
+                if self._fit(*pair) and any(one is not None and one.claim.offered for one in both):
                     await self._workers.ahead(pair)
 
     async def _again(self, source: int, target: int) -> None:
@@ -466,9 +467,6 @@ class PairSweep:
 
     def _arms(self, scope: Scope) -> tuple[Arm, ...]:
         return arms_of(self.wish.depth, scope, asked=self.wish.asked)
-
-    def _offered_at_all(self, one: int, other: int) -> bool:
-        return any(self.state.pairs[key].claim.offered for key in ((one, other), (other, one)))
 
     def _fit(self, *gpus: int) -> bool:
         return not self._unfit(gpus)
