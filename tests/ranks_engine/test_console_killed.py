@@ -20,7 +20,7 @@ def gone(pid: int) -> bool:
 
 @pytest.mark.parametrize("how", ["running", "at breakpoints", "standing", "attaching"])
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM], ids=["kill", "term"])
-def test_a_job_survives_its_console(steady, how: str, sent: signal.Signals) -> None:
+def test_a_job_survives_its_console(steady, gdb, how: str, sent: signal.Signals) -> None:
     console = subprocess.Popen(
         [sys.executable, Path(__file__).parent / "console_to_kill.py", how, *map(str, steady.pids.values())],
         stdout=subprocess.PIPE,

@@ -14,7 +14,7 @@ from ladder_backends.ranks.engine.spoken import SpokenActs
 from ladder_backends.ranks.sets import SetInvalid
 
 
-async def test_a_job_is_spoken_with(steady) -> None:
+async def test_a_job_is_spoken_with(steady, gdb) -> None:
     engine = RankEngine(steady.job)
     acts = SpokenActs(engine)
     try:
