@@ -60,8 +60,8 @@ class SparingApp(App[Answer]):
     @property
     def waits_for_messages(self) -> bool:
         """Nothing is under way or waits in the application's own queue: a key that came now would be next."""
-        ready = self._message_queue.ready_event
-        return bool(ready._waiters) and not ready.is_set() and not self._keymap  # type: ignore[attr-defined]
+        ready: Any = self._message_queue.ready_event
+        return bool(ready._waiters) and not ready.is_set() and not self._keymap
 
     def redraw(self) -> None:
         """Send the whole screen again, whatever the terminal shows."""

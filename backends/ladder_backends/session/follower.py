@@ -14,7 +14,6 @@ from collections.abc import Coroutine
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ladder_backends.beginning import begin
 from ladder_backends.debugger.contract import Capability, Debugger
 from ladder_backends.errors import EngineError, LadderError
 from ladder_backends.model.events import (
@@ -89,7 +88,7 @@ class Follower:
         self._stop = 0
         self._anew = False
         self._ended_before: TargetExited | None = None
-        self._asking: asyncio.Future[None] | None = None
+        self._asking: asyncio.Task[None] | None = None
         self._level = 0
         self._unseen: TargetStopped | None = None
         self._returned: Variable | None = None
@@ -348,14 +347,11 @@ class Follower:
     def _ask(self, questions: Coroutine[Any, Any, None], level: int = 0) -> None:
         self.at_rest.clear()
         self._level = level
-        self._asking = task = begin(questions)
+        # A task of its own: what others have to tell the engine about this event goes before the questions.
+        self._asking = task = asyncio.get_running_loop().create_task(questions)
         task.add_done_callback(self._asked)
 
-    def _asked(self, task: asyncio.Future[None]) -> None:
-        if task is self._asking:
-            self._asking = None
-            if not self.running:
-                self.at_rest.set()
+    def _asked(self, task: asyncio.Task[None]) -> None:
         error = None if task.cancelled() else task.exception()
         if error is None:
             return
