@@ -18,7 +18,6 @@ from ladder_backends.session.jumps import Jumps
 from ladder_backends.session.notifier import Notifier, Subscriber
 from ladder_backends.session.opened_files import OpenedFiles
 from ladder_backends.session.pair_desk import PairDesk
-from ladder_backends.session.rank_desk import RankDesk
 from ladder_backends.session.sanitizer_run import SanitizerRuns
 from ladder_backends.session.seat import Seat, seat_of
 from ladder_backends.session.seats import Seats
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from ladder_backends.model.frame import Place
     from ladder_backends.session.debug_session import DebugSession
     from ladder_backends.session.jump import JumpOutcome
+    from ladder_backends.session.rank_desk import RankDesk
     from ladder_backends.session.sources import SourceFile
 
 
@@ -51,7 +51,6 @@ class Ladder:
         sanitizer: Runs of compute-sanitizer.
         hardware: Reads the machine that this runs on.
         pairs: Tests its pairs of GPUs.
-        ranks: Looks at parallel jobs.
         engines: Makes debuggers.
         non_stop: Threads of programs that are started stop one by one, where the engine can do that.
         at_fork: Which side of a fork is followed: `parent`, `child` or `both`.
@@ -74,7 +73,7 @@ class Ladder:
         self.sanitizer = SanitizerRuns(self, self.tell)
         self.hardware = HardwareDesk(self)
         self.pairs = PairDesk(self)
-        self.ranks = RankDesk(self)
+        self._ranks: RankDesk | None = None
         self.non_stop = False
         self.at_fork = "parent"
 
@@ -92,6 +91,15 @@ class Ladder:
         """Tell the user one line."""
         self.state.notice = Notice(" ".join(text.split()), severity)
         self._notifier.tell(Change.NOTICE)
+
+    @property
+    def ranks(self) -> RankDesk:
+        """Looks at parallel jobs; made when somebody first does, since a first frame would wait for it."""
+        if self._ranks is None:
+            from ladder_backends.session.rank_desk import RankDesk
+
+            self._ranks = RankDesk(self)
+        return self._ranks
 
     # -- rungs and seats
 
@@ -236,7 +244,8 @@ class Ladder:
         """
         await self.sanitizer.close()
         await self.pairs.close()
-        await self.ranks.close()
+        if self._ranks is not None:
+            await self._ranks.close()
         await self.hardware.close()
         for task in tuple(self._tasks):
             task.cancel()
