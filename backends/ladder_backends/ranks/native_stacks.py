@@ -18,10 +18,11 @@ from ladder_backends.ranks.python_stacks import thread_state
 from ladder_backends.ranks.triage import is_same_process
 from ladder_backends.text import clean_line
 
-PREDICTED = 0.15
-"""Seconds that the thread of a torch rank stands still at most; one of a small program for 0.01."""
+PREDICTED = 0.1
+"""Seconds that a thread stands still at most on a busy machine; on a quiet one it is a fifth of that, or less."""
 
 _DEADLINE = 20.0
+_BETWEEN_GLANCES = 0.002
 _LARGEST = 64 << 20
 _LONGEST_NAME = 1_000
 _MOST_FRAMES = "256"
@@ -96,9 +97,12 @@ _REMEDY = "install elfutils, or take the stacks with --stacks gdb"
 
 
 async def _run(program: str, rank: Rank, proc: ProcFiles) -> tuple[str, str, float]:
-    """What eu-stack writes, why it failed, and for how long it can have held a thread at most."""
+    """What eu-stack writes, why it failed, and for how long the main thread stood.
+
+    It holds one thread after the other, each while its frames are found; their names are looked up afterwards. The
+    first one, which is the main thread, bears the reading of all tables.
+    """
     stood = proc.status(rank.pid).get("State", "")[:1] == "T"
-    begun = time.monotonic()
     try:
         process = await asyncio.create_subprocess_exec(
             program, "-p", str(rank.pid), "-m", "-s", "-b", "-n", _MOST_FRAMES,
@@ -111,7 +115,10 @@ async def _run(program: str, rank: Rank, proc: ProcFiles) -> tuple[str, str, flo
         )  # fmt: skip
     except OSError as error:
         return "", f"{program} does not run: {error.strerror}", 0.0
+    clock = _Standing(rank.pid, proc)
+    watching = asyncio.ensure_future(clock.watch())
     talking = asyncio.ensure_future(process.communicate())
+    talking.add_done_callback(lambda _done: watching.cancel())
     try:
         out, said = await asyncio.wait_for(asyncio.shield(talking), _DEADLINE)
     except (TimeoutError, asyncio.CancelledError) as late:
@@ -127,13 +134,42 @@ async def _run(program: str, rank: Rank, proc: ProcFiles) -> tuple[str, str, flo
             why = f"eu-stack did not come to an end within {_DEADLINE:g} s"
         if isinstance(late, asyncio.CancelledError):
             raise
-        return "", why, time.monotonic() - begun
-    held = time.monotonic() - begun
+        return "", why, clock.seconds
+    held = clock.seconds
     if not stood:
         wake(rank.pid, rank.started, proc)
     lines = [line for line in said.decode("utf-8", "backslashreplace").splitlines() if line.strip()]
     why = clean_line(lines[0].removeprefix("eu-stack: "))[:200] if lines else ""
     return out[:_LARGEST].decode("utf-8", "backslashreplace"), why, held
+
+
+class _Standing:
+    """Looks every few milliseconds whether a thread stands under a tracer (state t).
+
+    Attributes:
+        seconds: From the glance before the first one at which it stood, to the one after the last; what came and
+            went between two glances is no longer than the time between them.
+    """
+
+    def __init__(self, pid: int, proc: ProcFiles) -> None:
+        self.seconds = _BETWEEN_GLANCES
+        self._pid = pid
+        self._proc = proc
+
+    async def watch(self) -> None:
+        """Look until cancelled."""
+        before = time.monotonic()
+        since: float | None = None
+        while True:
+            now = time.monotonic()
+            stands = thread_state(self._pid, self._pid, self._proc) == "t"
+            if stands and since is None:
+                since = before
+            self.seconds = max(self.seconds, now - (before if since is None else since))
+            if not stands:
+                since = None
+            before = now
+            await asyncio.sleep(_BETWEEN_GLANCES)
 
 
 def stacks_in(text: str, rank: Rank, proc: ProcFiles) -> tuple[RankStack, ...]:
