@@ -327,3 +327,13 @@ def test_who_came_between_the_looks_was_only_slower() -> None:
     # And where all have come, nobody is missing.
     third = look(4, 1_010.0, collectives=recorded(4, rest=WAITING))
     assert judge([first, third]).id != "missing"
+
+
+def test_a_sentence_names_no_more_ranks_than_one_reads() -> None:
+    late = {rank for rank in range(400) if rank % 7 in (1, 3)}
+    told = {rank: done(3) if rank in late else (*done(3), *WAITING) for rank in range(400)}
+    verdict = judge(twice(look(400, collectives=told)))
+    assert verdict.sentence.startswith("114 ranks (1,3,8,10,")
+    assert ",…) have not joined all_reduce #4 (286 wait, 41 s)." in verdict.sentence
+    assert len(verdict.sentence) < 200
+    assert verdict.suspects == tuple(sorted(late))

@@ -9,6 +9,10 @@ from ladder_backends.ranks.rank_list import fold
 from ladder_backends.ranks.verdict.recorded import is_world
 
 
+_LONGEST = 60
+"""Characters of a list of ranks in a sentence."""
+
+
 def named(ranks: Iterable[int]) -> str:
     """`Rank 3`, `Ranks 0-2,4`."""
     text = names(ranks)
@@ -18,7 +22,11 @@ def named(ranks: Iterable[int]) -> str:
 def names(ranks: Iterable[int]) -> str:
     """`rank 3`, `ranks 0-2,4`; `nobody` of none."""
     some = sorted(set(ranks))
-    return f"rank{'' if len(some) == 1 else 's'} {fold(some)}" if some else "nobody"
+    text = fold(some)
+    if len(text) > _LONGEST:
+        # All of them stand in the verdict's own lists; a sentence is for reading.
+        return f"{len(some)} ranks ({text[: text.rfind(',', 0, _LONGEST)]},…)"
+    return f"rank{'' if len(some) == 1 else 's'} {text}" if some else "nobody"
 
 
 def verb(ranks: Sequence[int], one: str, many: str) -> str:
