@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -255,3 +257,22 @@ async def test_what_forbids_a_debugger_is_told_of_the_rank(waiting_job):
     finally:
         tracer.wait(30)
     running.wait_until(lambda: running.find().rank(1).state in "SR", "rank 1 goes on")
+
+
+def test_a_program_that_mpi_was_linked_into_is_the_rank_below_a_script(start, tmp_path):
+    if shutil.which("mpirun.openmpi") is None:
+        pytest.skip("no Open MPI: demos/setup --tests installs it on Debian")
+    source, program, script = tmp_path / "static.c", tmp_path / "static", tmp_path / "wrap.py"
+    source.write_text(
+        "#include <stdio.h>\n#include <unistd.h>\nint MPI_Init(int *c, char ***v) { return !c || !v; }\n"
+        'int main(int c, char **v) { puts("stands"); fflush(stdout); sleep(60 + MPI_Init(&c, &v)); }\n'
+    )
+    subprocess.run(["gcc", "-static", "-o", program, source], check=True, timeout=60)
+    script.write_text(f"import subprocess\nsubprocess.run([{str(program)!r}])\n")
+    as_root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+    running = start(["mpirun.openmpi", *as_root, "--oversubscribe", "-n", "2", sys.executable, script], 2)
+    running.wait_until(lambda: running.output().count("stands") == 2, "both stand")
+    running.may_die = True
+    job = running.find()
+    assert [rank.executable for rank in job.ranks] == [str(program)] * 2
+    assert [[other.why for other in rank.others] for rank in job.ranks] == [["wrapper"]] * 2

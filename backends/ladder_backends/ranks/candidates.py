@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ladder_backends.images.elf import ElfImage, ElfInvalid
 from ladder_backends.model.ranks import Beside
 from ladder_backends.ranks.process_table import Process, ProcessTable
 
@@ -20,6 +21,8 @@ perf nsys ncu compute-sanitizer apptainer singularity docker podman srun mpirun 
 dumb-init"""
 _WRAPPERS = frozenset(_WRAPPER_NAMES.split())
 """Programs that start another one and are no rank, by the names of their files."""
+
+_BEGINNINGS = ("MPI_Init", "PMPI_Init", "MPI_Init_thread", "ncclCommInitRank")
 
 _WORKER_NAME = "pt_data_worker"
 """Name that torch gives a DataLoader worker (torch/utils/data/_utils/worker.py, since 2.6)."""
@@ -65,6 +68,8 @@ def choose(carriers: Sequence[Process], table: ProcessTable, roots: frozenset[in
         left = tuple(_beside(each, table, whys[each.pid] or "left-over child") for each in living)
         return Chosen(None, left)
     mapping = [process for process in whole if table.maps_parallel_library(process.pid)]
+    if not mapping and len(whole) > 1:
+        mapping = [process for process in whole if _holds_library(process, table)]
     programs = mapping or [process for process in whole if not _is_wrapper(process, table)] or whole
     depths = {process.pid: _depth(process, table) for process in programs}
     if not mapping and programs is whole:
@@ -100,6 +105,15 @@ def is_wrapper_command(command: Sequence[str]) -> bool:
 def _is_wrapper(process: Process, table: ProcessTable) -> bool:
     executable = os.path.basename(table.proc.link(process.pid, "exe").removesuffix(" (deleted)"))
     return executable in _WRAPPERS or is_wrapper_command(table.command(process.pid))
+
+
+def _holds_library(process: Process, table: ProcessTable) -> bool:
+    """A program that a library of MPI or NCCL was linked into defines the function that begins it."""
+    try:
+        with ElfImage.open(table.proc.root / str(process.pid) / "exe") as image:
+            return bool(image.symbol_values(_BEGINNINGS))
+    except (OSError, ElfInvalid):
+        return False
 
 
 def _helper(process: Process, table: ProcessTable) -> str:
