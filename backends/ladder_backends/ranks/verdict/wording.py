@@ -8,7 +8,6 @@ from ladder_backends.model.ranks import Collective
 from ladder_backends.ranks.rank_list import fold
 from ladder_backends.ranks.verdict.recorded import is_world
 
-
 _LONGEST = 60
 """Characters of a list of ranks in a sentence."""
 
