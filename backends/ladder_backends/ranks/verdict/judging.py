@@ -18,6 +18,7 @@ from ladder_backends.ranks.verdict import counts, wording
 from ladder_backends.ranks.verdict.recorded import DONE, GroupState, Parting, lasting, partings, states_of
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
 from ladder_backends.ranks.verdict.standing import Standing, place_of, standings, user_frame
+from ladder_backends.ranks.verdict.waiting import circle_of, roots_of
 from ladder_backends.ranks.verdict.wording import ages, names
 
 _HIGH, _MEDIUM = 5, 3
@@ -266,10 +267,10 @@ class _Case:
         # What was so a moment ago and is not so any more was no hang.
         if self.looks > 1:
             waiting = lasting(waiting, partings(self.samples[0].collectives, self.world))
-        circle = _circle(waiting)
+        circle = circle_of(waiting)
         if circle:
             return [self._crossed(circle)]
-        found = [self._parting(one) for one in _roots(waiting)]
+        found = [self._parting(one) for one in roots_of(waiting)]
         if not found:
             found += self._none_missing()
         return found
@@ -507,26 +508,3 @@ def _kind(look: Evidence) -> tuple[object, ...]:
 
 def _seq(one: Collective | None) -> int:
     return one.seq if one is not None and one.state != DONE else -1
-
-
-def _waits_elsewhere(rank: int, one: Parting, every: Sequence[Parting]) -> Parting | None:
-    """The parting in which a culprit of another one waits itself."""
-    return next((other for other in every if other is not one and other.pending and rank in other.others), None)
-
-
-def _roots(every: Sequence[Parting]) -> list[Parting]:
-    """Those of which some culprit waits for nobody: what the others hang on."""
-    roots = [one for one in every if any(_waits_elsewhere(rank, one, every) is None for rank in one.culprits)]
-    return roots or list(every)
-
-
-def _circle(every: Sequence[Parting]) -> list[Parting]:
-    """Partings that wait for each other, where there is no other root; else nothing."""
-    if len(every) < 2 or any(_waits_elsewhere(rank, one, every) is None for one in every for rank in one.culprits):
-        return []
-    path: list[Parting] = []
-    one: Parting | None = every[0]
-    while one is not None and one not in path:
-        path.append(one)
-        one = _waits_elsewhere(one.culprits[0], one, every)
-    return path[path.index(one) :] if one is not None else []
