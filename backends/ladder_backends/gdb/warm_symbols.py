@@ -21,7 +21,8 @@ from ladder_backends.text import clean_line
 READ_DEADLINE = 300.0
 """Seconds for the symbols of one file."""
 
-_NOWHERE = "ladder_tui_no_such_function"
+_NO_FUNCTION = "ladder_tui_no_such_function"
+_NO_CODE = "*0xffffffffffffe000"
 _UNQUOTABLE = frozenset("\n\r\"'\\ \t")
 
 
@@ -68,10 +69,12 @@ class WarmSymbols:
         """Wait until threads of the engine that read on behind its answers are done with it."""
         if self._group:
             self.doing = "symbols are being sorted"
-            # No file has it: each is looked through, which waits for what is read of it.
-            text = f"-interpreter-exec --thread-group {self._group} console {mi_string(f'info line {_NOWHERE}')}"
-            with contextlib.suppress(CommandFailed):
-                await self._engine.command(text, deadline=READ_DEADLINE)
+            # No file has these: each is looked through, which waits for what is read of it. After a name alone
+            # newer gdbs still hold what sorting took, and would let go of it while the process stands.
+            for nowhere in (_NO_FUNCTION, _NO_CODE):
+                text = f"-interpreter-exec --thread-group {self._group} console {mi_string(f'info line {nowhere}')}"
+                with contextlib.suppress(CommandFailed):
+                    await self._engine.command(text, deadline=READ_DEADLINE)
 
     async def drop(self) -> None:
         """Take the second inferior away: from now on names mean the process alone."""
