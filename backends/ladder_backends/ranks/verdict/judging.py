@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ladder_backends.model.rank_verdict import Confidence, RankFact, RankVerdict
-from ladder_backends.model.ranks import Collective, Evidence, RankSource, RankStack
+from ladder_backends.model.ranks import Evidence, RankStack
 from ladder_backends.ranks.stacks.joining import join_stacks
 from ladder_backends.ranks.stacks.samples import Course, Samples
 from ladder_backends.ranks.verdict import counts, wording
-from ladder_backends.ranks.verdict.recorded import DONE, GroupState, Parting, lasting, partings, states_of
+from ladder_backends.ranks.verdict.recorded import GroupState, Parting, lasting, partings, pending_seq, states_of
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
-from ladder_backends.ranks.verdict.standing import Standing, place_of, standings, user_frame
+from ladder_backends.ranks.verdict.standing import Standing, kind_of_stacks, place_of, standings, user_frame
 from ladder_backends.ranks.verdict.waiting import circle_of, roots_of
 from ladder_backends.ranks.verdict.wording import ages, names
 
@@ -73,8 +73,8 @@ class _Case:
 
         Where only one look went as far as the newest, Python frames are compared, which several tell of.
         """
-        kind = _kind(self.now)
-        equal = [look for look in self.samples if _kind(look) == kind]
+        kind = kind_of_stacks(self.now)
+        equal = [look for look in self.samples if kind_of_stacks(look) == kind]
         if len(equal) > 1 or not self.now.python:
             return equal
         return [look for look in self.samples if look.python]
@@ -96,7 +96,7 @@ class _Case:
     def courses(self) -> dict[int, Course]:
         """What each rank's representing thread did over all looks."""
         samples = Samples()
-        both = all(_kind(look) == _kind(self.now) for look in self.alike)
+        both = all(kind_of_stacks(look) == kind_of_stacks(self.now) for look in self.alike)
         for look in self.alike:
             samples.add(
                 look.at, (self.stacks if look is self.now else joined_stacks(look)) if both else look.python
@@ -380,7 +380,7 @@ class _Case:
             if (before.group, before.members) == (state.group, state.members):
                 return any(
                     state.last.get(rank, last) > last
-                    or _seq(state.pending.get(rank)) != _seq(before.pending.get(rank))
+                    or pending_seq(state.pending.get(rank)) != pending_seq(before.pending.get(rank))
                     for rank, last in before.last.items()
                 )
         return True
@@ -497,14 +497,3 @@ class _Case:
         if moved:
             return self._goes_on(moved)
         return self.make("together", (), self.world, [RankFact(told, _NATIVE)], words=told)
-
-
-def _kind(look: Evidence) -> tuple[object, ...]:
-    """Who told the stacks of a look: each names frames in its own words."""
-    sources = (reading.source for reading in look.readings if reading.answered)
-    native = next((source for source in sources if source in (RankSource.EU_STACK, RankSource.GDB)), None)
-    return bool(look.native), native, bool(look.python)
-
-
-def _seq(one: Collective | None) -> int:
-    return one.seq if one is not None and one.state != DONE else -1

@@ -133,6 +133,11 @@ def states_of(recorded: Recorded, world: Sequence[int]) -> list[GroupState]:
     return states
 
 
+def pending_seq(one: Collective | None) -> int:
+    """The number of a collective that is waited in, -1 for none."""
+    return one.seq if one is not None and one.state != DONE else -1
+
+
 def partings(recorded: Recorded, world: Sequence[int]) -> list[Parting]:
     """The first parting of each group that has one; those in which somebody waits first, the oldest first."""
     found: list[Parting] = []

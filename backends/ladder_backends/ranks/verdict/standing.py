@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ladder_backends.model.frame import file_name
-from ladder_backends.model.ranks import RankActivity, RankFrame, RankStack
+from ladder_backends.model.ranks import Evidence, RankActivity, RankFrame, RankSource, RankStack
 from ladder_backends.ranks.stacks.boundaries import BoundaryKind, bare_function, boundary_of
 from ladder_backends.ranks.stacks.cutting import cut_frames
 from ladder_backends.ranks.stacks.labels import short_function
@@ -180,3 +180,10 @@ def _doing(frames: Sequence[RankFrame], syscall: str) -> str:
         return words
     last = next((frame for frame in reversed(frames) if frame.function not in ("", "??", "<module>")), None)
     return f"runs {short_function(last.function)}" if last is not None else "runs"
+
+
+def kind_of_stacks(look: Evidence) -> tuple[object, ...]:
+    """Who told the stacks of a look: each names frames in its own words."""
+    sources = (reading.source for reading in look.readings if reading.answered)
+    native = next((source for source in sources if source in (RankSource.EU_STACK, RankSource.GDB)), None)
+    return bool(look.native), native, bool(look.python)
