@@ -42,6 +42,7 @@ def ranks(show: Any, monkeypatch: pytest.MonkeyPatch) -> Opened:
         monkeypatch.setattr(rank_desk, "_find_jobs", lambda: looks.jobs)
         monkeypatch.setattr("ladder_backends.ranks.looking.look_at", looks.look)
         monkeypatch.setattr("ladder_backends.ranks.native_stacks.find_eu_stack", lambda: "/usr/bin/eu-stack")
+        monkeypatch.setattr("ladder_backends.ranks.native_stacks.PREDICTED", 0.15)
         monkeypatch.setattr(rank_desk, "BETWEEN", 0.0)
         monkeypatch.setattr("ladder_backends.ranks.engine.stop_budget._of_process", lambda pid, proc: [])
         ladder = Ladder()
