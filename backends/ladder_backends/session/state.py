@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from ladder_backends.late_dataclass import dataclass
 from ladder_backends.rungs import host_rung
 from ladder_backends.session.hardware_state import HardwareState
 from ladder_backends.session.pairs_state import PairsState
