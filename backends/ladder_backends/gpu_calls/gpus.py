@@ -10,7 +10,6 @@ from ladder_backends.errors import LadderError
 from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import Stuff
 
-
 UNSEEN = -1
 """Index of an owner that this process does not see."""
 
