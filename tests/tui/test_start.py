@@ -31,9 +31,17 @@ SANITIZER = Probe(
 
 
 async def settle(pilot: Any) -> None:
-    while pilot.app.screen._tasks if isinstance(pilot.app.screen, StartScreen) else pilot.app.tasks:
+    while _is_busy(pilot.app):
         await pilot.pause(0.02)
     await pilot.pause()
+
+
+def _is_busy(app: Any) -> bool:
+    screen = app.screen
+    if isinstance(screen, StartScreen):
+        # It begins to look for debuggers only when it has been painted.
+        return screen.list.probes is None or bool(screen._tasks)
+    return bool(app.tasks)
 
 
 def _program(path: Path) -> Path:
