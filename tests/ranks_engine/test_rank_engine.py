@@ -300,6 +300,23 @@ async def test_a_crash_is_held_and_told_and_endings_are_in_order(steady) -> None
     await until(lambda: steady.process.poll() is not None)
 
 
+async def test_a_rank_that_crashed_stays_when_the_others_go_on(steady) -> None:
+    steady.may_die = True
+    async with opened(steady, hold_at_most=3.0) as (engine, events):
+        await engine.attach(ALL)
+        await engine.go_on(ALL)
+        steady.tell("crash", 2)
+        await until(lambda: engine.states["crashed"] == {2})
+        await engine.interrupt(ALL)
+        await until(lambda: any(event.kind is RankEventKind.BUDGET for event in events), 6)
+        await until(lambda: engine.states["held"] == {2}, 5)
+        assert [event.text for event in events if event.kind is RankEventKind.BUDGET] == [
+            "ranks 0, 1, 3 go on: as asked after 3 s"
+        ]
+        assert engine.budget.left is None
+        assert engine.states["crashed"] == {2}
+
+
 async def test_an_exit_status_is_told(steady) -> None:
     steady.may_die = True
     async with opened(steady) as (engine, _):

@@ -61,7 +61,13 @@ async def test_a_budget_counts_over_short_breaths_and_anew_after_long_ones() -> 
     budget.follow(time.monotonic() - 5)
     await asyncio.sleep(0.05)
     assert [limit.source for limit in over] == ["now"]
+    # It goes on a moment later: that is no hold of its own.
+    budget.follow(time.monotonic() - 5)
+    await asyncio.sleep(0.02)
+    assert len(over) == 1
     budget.close()
+    budget.follow(time.monotonic() - 5)
+    assert budget.left is None
 
 
 @pytest.mark.parametrize("allowed", [None, 3.0])

@@ -98,21 +98,23 @@ class MachineTerminal(PtyTransport):
 
     def _read_answers(self) -> None:
         """Something comes: look for the rest by the clock."""
-        loop = asyncio.get_running_loop()
-        loop.remove_reader(self._answers)
-        if self._read_some():
-            self._looking = loop.call_later(_LOOK_EVERY, self._look)
+        asyncio.get_running_loop().remove_reader(self._answers)
+        self._look()
 
     def _look(self) -> None:
         self._looking = None
         if self._answers < 0:
             return
         loop = asyncio.get_running_loop()
-        found = self._read_some()
-        if found:
-            self._looking = loop.call_later(_LOOK_EVERY, self._look)
-        elif found is None and self._answers >= 0:
-            loop.add_reader(self._answers, self._read_answers)
+        found: bool | None = True
+        try:
+            found = self._read_some()
+        finally:
+            # Whatever a listener did, what comes next is read.
+            if found and self._answers >= 0:
+                self._looking = loop.call_later(_LOOK_EVERY, self._look)
+            elif found is None and self._answers >= 0:
+                loop.add_reader(self._answers, self._read_answers)
 
     def _read_some(self) -> bool | None:
         """Read and hand on what is there; None where nothing is, False at the end."""

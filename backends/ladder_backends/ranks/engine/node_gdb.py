@@ -341,10 +341,11 @@ class NodeGdb:
     async def release(self, ranks: Iterable[HeldRank]) -> None:
         """Let ranks go: they stand for a moment, so that no stop of theirs is under way, and run on."""
         asked = [held for held in ranks if held.live]
+        for held in asked:
+            # From here on nobody has it go on: a gdb that is told to while it lets go hangs.
+            held.hold = Hold.LEAVING
         await self.interrupt(asked)
         asked = [held for held in asked if held.live]
-        for held in asked:
-            held.hold = Hold.LEAVING
         await self._each(f"-target-detach {held.group}" for held in asked)
         for held in asked:
             if held.live:

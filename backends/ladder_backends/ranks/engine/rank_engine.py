@@ -350,12 +350,15 @@ class RankEngine:
         return max((now - held.since if held.since is not None else held.pause for held in ranks), default=0.0)
 
     def _follow(self) -> None:
-        since = [held.since for engine in self.engines for held in engine.held if held.since is not None]
+        since = [held.since for held in self._counted() if held.since is not None]
         self.budget.follow(min(since, default=None))
 
+    def _counted(self) -> list[HeldRank]:
+        """Ranks that may go on in time: one that has crashed would only end, and what it tells with it."""
+        return [held for held in self.all_held if held.since is not None and held.hold is Hold.STOPPED]
+
     def _resume_in_time(self, limit: Limit) -> None:
-        # One that crashed goes nowhere: it is let go with the others, and ends.
-        held = [each for each in self.all_held if each.since is not None]
+        held = self._counted()
         names = ", ".join(str(each.rank.rank) for each in held)
         text = f"ranks {names} go on: {limit.source} after {limit.seconds:g} s"
         self._tell(RankEvent(RankEventKind.BUDGET, None, time.monotonic(), text))

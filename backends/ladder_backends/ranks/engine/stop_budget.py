@@ -114,6 +114,8 @@ class StopBudget:
         self._since: float | None = None
         self._used = 0.0
         self._ran_at: float | None = None
+        self._over_at: float | None = None
+        self._closed = False
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -149,7 +151,10 @@ class StopBudget:
         What was used up before counts on, unless everything ran for `BREATH` seconds in between: ranks that go from
         stop to stop get nowhere.
         """
-        if since == self._since:
+        if since is not None and self._over_at is not None:
+            # What was let go on then is not held since before: it only has not gone on yet.
+            since = max(since, self._over_at)
+        if since == self._since or self._closed:
             return
         now = time.monotonic()
         if self._since is not None and since is None:
@@ -162,7 +167,8 @@ class StopBudget:
         self._set()
 
     def close(self) -> None:
-        """Count no more."""
+        """Count no more, whatever is told."""
+        self._closed = True
         self._since = None
         self._set()
 
@@ -176,7 +182,8 @@ class StopBudget:
 
     def _over(self) -> None:
         self._timer = None
-        self._used, self._ran_at = 0.0, None
         limit = self.limit
         if limit is not None and self._since is not None:
+            self._used, self._ran_at = 0.0, None
+            self._since = self._over_at = time.monotonic()
             self._resume(limit)
