@@ -20,6 +20,9 @@ from ladder_demos.catalogue import find_demo
 _CUDA_GDB = find_engine("cuda-gdb")
 _NEWER = "gdb-18"
 _NEWER_GDB = Path(sys.prefix) / _NEWER / "bin" / "gdb"
+_TORCH = Path(sys.prefix) / "torch" / "bin" / "python"
+if _TORCH.exists():
+    os.environ.setdefault("LADDER_TORCH_PYTHON", str(_TORCH))
 _EACH_GDB = ("gdb", "session", "python_frames", "ranks_engine")
 # The tests may have been started by something that ignores these, and what they start would ignore them too.
 for _number in (signal.SIGHUP, signal.SIGQUIT):

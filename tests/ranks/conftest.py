@@ -21,7 +21,7 @@ from ladder_backends.ranks.discovery import Discovery
 from ladder_backends.ranks.process_table import ProcessTable
 
 PROGRAMS = Path(__file__).parent / "programs"
-_PATIENCE = 40.0
+_PATIENCE = 90.0
 _TORCH = os.environ.get("LADDER_TORCH_PYTHON", "")
 
 
