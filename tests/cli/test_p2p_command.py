@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -119,3 +120,16 @@ def test_the_report_goes_into_a_ticket(p2p: Any) -> None:
     lines = p2p("--simulate", "mirror-vm", "--markdown").out.splitlines()
     assert lines[0].startswith("## 2× GeForce RTX 3090: P2P writes go to a private mirror")
     assert lines[-1] == "```"
+
+
+def test_what_root_printed_is_a_fact_of_the_verdict(p2p: Any, tmp_path: Path) -> None:
+    pasted = tmp_path / "acs.txt"
+    pasted.write_text("40:01.1 001d\n41:01.1 001d\n")
+    report = tmp_path / "report.json"
+    done = p2p("--simulate", "iommu-faults", "--paste", pasted, "--report", report)
+    assert done.code == 1
+    assert "unread" not in done.out.partition("Evidence")[2].partition("Not tested")[0]
+    assert "report written to" in done.err
+    document = json.loads(report.read_text())
+    assert document["p2p"]["verdict"]["id"]
+    assert document["machine"]["gpus"]

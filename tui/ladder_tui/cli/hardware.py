@@ -100,8 +100,13 @@ def _record(arguments: Namespace) -> int:
     return exit_code(machine)
 
 
-def read(simulate: str | None, paste: str | None = None) -> Machine:
+def read(simulate: str | None, paste: str | None = None, *, command: str = "hardware") -> Machine:
     """Read this machine, or a simulated one, with what a person has pasted.
+
+    Args:
+        simulate: Name or file of a simulated machine.
+        paste: File with output that root has given; `-` is standard input.
+        command: Which command was given it.
 
     Raises:
         LadderError: There is no such simulated machine, or no such file.
@@ -119,7 +124,7 @@ def read(simulate: str | None, paste: str | None = None) -> Machine:
         log = text if looks_like_log(text) else None
         if not supplied.controls and log is None:
             raise UsageError(
-                "hardware", "nothing of use is in what was pasted", "it wants output of setpci, lspci or dmesg"
+                command, "nothing of use is in what was pasted", "it wants output of setpci, lspci or dmesg"
             )
     return ports.read(supplied, log)
 

@@ -36,6 +36,11 @@ def configure(parser: ArgumentParser) -> None:
         "--baseline", nargs=2, metavar=("save|compare", "NAME"), help="keep the results, or compare with kept ones"
     )
     parser.add_argument(
+        "--paste",
+        metavar="FILE",
+        help="output of setpci, lspci -vvv or dmesg that root has given; - is standard input",
+    )
+    parser.add_argument(
         "--markdown", action="store_true", help="print the report for a ticket: pairs, topology, host, what changed"
     )
     parser.add_argument("--report", metavar="FILE", help="write that report too: FILE.md, FILE.json, or text")
@@ -129,6 +134,7 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
     from ladder_backends.session.hardware_ports import hardware_ports
     from ladder_backends.session.machine_report import MachineReport, markdown, write
     from ladder_backends.session.p2p_sweep import PairSweep
+    from ladder_tui.cli.hardware import read
     from ladder_tui.cli.interruption import interrupting
 
     parts_of = {
@@ -166,7 +172,7 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
 
     # Links are read before, so that a baseline holds the same whatever the sweep did to them.
     ports = hardware_ports(arguments.simulate)
-    machine = ports.read()
+    machine = read(arguments.simulate, arguments.paste, command="p2p")
     asyncio.run(work())
     state = sweep.state
     facts = host_facts(machine)
