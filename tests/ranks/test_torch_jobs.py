@@ -101,8 +101,6 @@ async def test_ranks_that_torchrun_started_again_are_the_job(torch_job, tmp_path
     running = torch_job(
         PROGRAMS / "torch_failing_once.py",
         2,
-        # Ranks of torch 2.13 that are started again meet the others at a store of their own only under this one.
-        "--standalone",
         "--max-restarts",
         "2",
         env={"FOLDER": str(tmp_path)},

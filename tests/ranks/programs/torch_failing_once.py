@@ -9,7 +9,14 @@ from pathlib import Path
 import torch.distributed as dist
 
 folder, start = Path(os.environ["FOLDER"]), int(os.environ["TORCHELASTIC_RESTART_COUNT"])
-dist.init_process_group("gloo")
+# Torchrun keeps its store over a restart; under one prefix, ranks would find the addresses of those that have gone.
+store = dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), is_master=False)
+dist.init_process_group(
+    "gloo",
+    store=dist.PrefixStore(f"start {start}", store),
+    rank=int(os.environ["RANK"]),
+    world_size=int(os.environ["WORLD_SIZE"]),
+)
 pids = [None, None]
 dist.all_gather_object(pids, os.getpid())
 if dist.get_rank() == 0:
