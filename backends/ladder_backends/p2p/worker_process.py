@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,9 @@ class WorkerProcess:
         patience: Patience,
     ) -> None:
         self.job = job
+        self.haste: Callable[[str], float] = lambda _: 1.0
+        """Of the time that the steps of an arm ask for, by its name."""
+
         self._patience = patience
         # Multicast can take a shared NVSwitch host down; unified addressing over it is never needed here.
         self._environment = {
@@ -156,7 +159,7 @@ class WorkerProcess:
                 except (ValueError, KeyError, TypeError):
                     continue
                 if event == "step":
-                    self._step, limit = told, float(told["limit"])
+                    self._step, limit = told, float(told["limit"]) * self.haste(str(told.get("arm")))
                 elif event == "ready":
                     # Its turn to measure comes when the others are done.
                     limit = None

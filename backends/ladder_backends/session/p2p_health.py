@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from contextlib import aclosing
 
 from ladder_backends.p2p.worker_process import Ended
@@ -11,8 +13,12 @@ _AT_WORK = 90
 """Percent that no GPU is at without anybody using it."""
 
 
-async def unwell(workers: Workers, gpu: int) -> str:
-    """Why a GPU counts as wedged; empty where it is well. A fresh process allocates, fills and checks a little."""
+async def unwell(workers: Workers, gpus: Iterable[int]) -> list[str]:
+    """Why each of some GPUs counts as wedged; empty where it is well. Each is asked by a fresh process."""
+    return list(await asyncio.gather(*(_unwell(workers, gpu) for gpu in gpus)))
+
+
+async def _unwell(workers: Workers, gpu: int) -> str:
     at_work: int | None = None
     right = False
     try:

@@ -22,6 +22,7 @@ from ladder_backends.p2p.arms import ARMS, Arm, Scope, arms_of
 from ladder_backends.p2p.rounds import rounds
 from ladder_backends.p2p.speed import judged
 from ladder_backends.p2p.worker_process import Ended, WorkerProcess
+from ladder_backends.session.p2p_hangs import Work
 from ladder_backends.session.p2p_health import unwell
 from ladder_backends.session.p2p_told import cleaned, figure, gpu_told, left_out, pairs_told, stopped
 from ladder_backends.session.p2p_turn import Turn
@@ -31,8 +32,6 @@ from ladder_backends.text import clean_line
 
 _TRIES = 3
 """Workers that one job may cost: each may be lost to another arm."""
-
-Work = tuple[str, int, int]
 
 
 class PairSweep:
@@ -427,15 +426,17 @@ class PairSweep:
         if at is not None:
             left.remove(at)
             self._arm(stopped(ended, at))
-        if ended.stuck:
-            for gpu in gpus:
-                self._wedge(gpu, "its process is stuck in the kernel and cannot be ended")
-        elif ended.hung or ended.killed:
+            for one in self._workers.hangs.spared(at, left) if ended.hung else ():
+                left.remove(one)
+                self._arm(ArmResult(*one, Result.NOT_TESTED, {"say": f"it hung in {at[0]}"}))
+        for gpu in gpus if ended.stuck else ():
+            self._wedge(gpu, "its process is stuck in the kernel and cannot be ended")
+        if not ended.stuck and (ended.hung or ended.killed):
             await self._check_health(gpus)
 
-    async def _check_health(self, gpus: Iterable[int]) -> None:
-        for gpu in gpus:
-            if why := await unwell(self._workers, gpu):
+    async def _check_health(self, gpus: tuple[int, ...]) -> None:
+        for gpu, why in zip(gpus, await unwell(self._workers, gpus), strict=True):
+            if why:
                 self._wedge(gpu, why)
 
     # What is known ---------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from ladder_backends.p2p.worker_process import WorkerProcess
+from ladder_backends.session.p2p_hangs import Hangs
 from ladder_backends.session.p2p_wish import Wish
 
 _REST = 10.0
@@ -27,6 +28,7 @@ class Workers:
 
     def __init__(self, wish: Wish) -> None:
         self.wish = wish
+        self.hangs = Hangs()
         self._uuids: dict[int, str] = {}
         self._all: tuple[int, ...] = ()
         self._waiting: dict[_Key, WorkerProcess] = {}
@@ -83,6 +85,7 @@ class Workers:
         if worker is None or worker.ended:
             worker = self._made(job, gpus, environment)
         worker.job = job
+        worker.haste = self.hangs.haste
         self._at_work = [*(one for one in self._at_work if not one.ended), worker]
         return worker
 
