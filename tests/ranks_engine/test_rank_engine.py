@@ -389,12 +389,44 @@ async def test_a_rank_that_gets_stuck_just_before_its_attach_is_told_of_and_wait
         engine.engines.append(made)
         made.on_change(engine._follow)
         await made.read_symbols()
-        assert await made.attach(steady.job.ranks) == []
+        refused = await made.attach(steady.job.ranks)
+        assert [each.rank for each in refused] == [2, 3, 0, 1]
+        assert "state D" in refused[-1].reason
+        assert {each.reason for each in refused[:-1]} == {"its gdb waits for rank 1 to stop"}
         (notice,) = [event for event in events if event.kind is RankEventKind.NOTICE]
         assert notice.rank == 1
         assert "state D" in notice.text
-        assert "its gdb hears nothing until then; ranks 0 stand meanwhile" in notice.text
-        assert engine.states["stopped"] == {0, 1, 2, 3}
+        assert "its gdb hears nothing until then; ranks that it has attached to run: 0" in notice.text
+        # Nobody else stands meanwhile, and questions are answered with the reason at once.
+        before = [steady.beat(rank) for rank in (0, 2, 3)]
+        await until(lambda: all(steady.beat(rank) > old for rank, old in zip((0, 2, 3), before, strict=True)))
+        told = await read_stacks(engine, [0])
+        assert told.main.headline == "answered 0 of 1; rank 0: its gdb waits for rank 1 to stop"
+        assert [each.rank for each in await engine.go_on([0])] == [0]
+        assert made.waits_for is not None
+        # Once that is over, all of them are like any other.
+        await until(lambda: made.hears, 20)
+        await until(lambda: engine.states["held"] == set())
+        assert [event.text for event in events if event.kind is RankEventKind.NOTICE][1:] == [
+            "rank 1 has stopped at last: its gdb hears again"
+        ]
+        assert await engine.attach() == ()
+        assert (await read_stacks(engine, ALL)).main.answered == 4
+
+
+async def test_ranks_run_while_others_are_attached_to(steady, monkeypatch) -> None:
+    held: list[frozenset[int]] = []
+    async with opened(steady) as (engine, _):
+        attach_one = NodeGdb._attach_one
+
+        async def noted(self: NodeGdb, *given: object) -> None:
+            held.append(engine.states["held"])
+            await attach_one(self, *given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(NodeGdb, "_attach_one", noted)
+        assert await engine.attach() == ()
+        assert held == [frozenset()] * 4
+        assert engine.states["held"] == {0, 1, 2, 3}
 
 
 async def test_ranks_in_mount_namespaces_of_their_own_get_engines_of_their_own(start_job) -> None:

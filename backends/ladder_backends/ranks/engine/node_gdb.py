@@ -33,6 +33,7 @@ from ladder_backends.ranks.engine.held_rank import HeldRank, Hold
 from ladder_backends.ranks.engine.left_stopped import LastWatch, wake
 from ladder_backends.ranks.engine.machine_terminal import ARGUMENTS, MachineTerminal
 from ladder_backends.ranks.engine.rank_events import RankEvent, RankEventKind
+from ladder_backends.ranks.rank_list import fold
 from ladder_backends.text import clean_line
 
 ATTACH_PATIENCE = 2.0
@@ -85,6 +86,7 @@ class NodeGdb:
         reader: What its ranks do.
         warm: Symbols that it has read, by a second inferior that stays: what is shared is forgotten with its last
             user.
+        waits_for: A rank that entered the kernel as it was attached to; this gdb is deaf until that one leaves it.
     """
 
     def __init__(self, plan: EnginePlan, tell: Callable[[RankEvent], None], watch: LastWatch) -> None:
@@ -97,6 +99,8 @@ class NodeGdb:
         self.warm: WarmSymbols | None = None
         self._moved = asyncio.Event()
         self._listeners: list[Callable[[], None]] = []
+        self.waits_for: HeldRank | None = None
+        self._late: set[asyncio.Task[None]] = set()
         self.reader.changed = self._changed
 
     # -- life
@@ -143,6 +147,16 @@ class NodeGdb:
         return self._session is not None and self._session.alive
 
     @property
+    def hears(self) -> bool:
+        """It lives, and does what it is told."""
+        return self.alive and self.waits_for is None
+
+    @property
+    def why_deaf(self) -> str:
+        """Why it does nothing that it is told, a clause; empty where it does."""
+        return f"its gdb waits for rank {self.waits_for.rank.rank} to stop" if self.waits_for is not None else ""
+
+    @property
     def deaf(self) -> float:
         """Seconds for which the oldest command has waited for its answer."""
         waiting = self._session.pending() if self._session is not None else ()
@@ -166,7 +180,7 @@ class NodeGdb:
         """Let all ranks go and end; an engine that is deaf finds its terminals closed once it hears again."""
         if self._session is None:
             return
-        if self.alive and self.deaf < ATTACH_PATIENCE:
+        if self.hears and self.deaf < ATTACH_PATIENCE:
             with contextlib.suppress(LadderError):
                 await self.release(self.held)
         still = self.held
@@ -231,6 +245,10 @@ class NodeGdb:
     async def attach(self, ranks: Sequence[Rank]) -> list[Unreachable]:
         """Attach to ranks one right after the other, and have them stand.
 
+        Each runs on while the next one is attached to: should that one enter the kernel between look and attach, this
+        gdb is deaf for as long as it stays there, and nothing else stands meanwhile. All of them are refused then;
+        those that it has attached to can be asked as soon as it hears again.
+
         Returns:
             Those that could not be attached to, with the reason.
         """
@@ -244,23 +262,33 @@ class NodeGdb:
                 # Each read from a disk is a wait in the kernel, too.
                 await asyncio.sleep(_BETWEEN_LOOKS)
             for rank in waiting:
+                if self.waits_for is not None:
+                    refused.append(Unreachable(rank.rank, self.why_deaf))
+                    continue
                 # Look and attach are as close as they can be: what waits in the kernel would block them all.
                 why = unfit(rank, glance=True)
                 if why is not None:
                     refused.append(why)
                     continue
+                if asked:
+                    await self._run_on(asked[-1][0])
+                    # That took a moment.
+                    if (why := unfit(rank, glance=True)) is not None:
+                        refused.append(why)
+                        continue
                 held = HeldRank(rank, unused.pop(0), was_stopped=_state(rank.pid) == "T")
                 await self._attach_one(held, asked)
             away = {each.rank for each in refused}
             waiting = [rank for rank in waiting if rank.rank in away]
-            if not any(_state(rank.pid) == "D" for rank in waiting):
+            if self.waits_for is not None or not any(_state(rank.pid) == "D" for rank in waiting):
                 break
-        await asyncio.wait([answer for _, answer in asked]) if asked else None
+        if self.waits_for is not None:
+            return refused + [Unreachable(held.rank.rank, self._why_late(held)) for held, _ in asked if held.live]
         for held, answer in asked:
             failed = answer.exception() if answer.done() and not answer.cancelled() else None
             if failed is not None:
                 refused.append(self._refused(held, failed))
-        await self.standing([held for held, _ in asked if held.live])
+        await self.interrupt([held for held, _ in asked])
         for held, _ in asked:
             if held.hold is Hold.EXITED:
                 refused.append(Unreachable(held.rank.rank, "it ended while it was attached to"))
@@ -278,9 +306,44 @@ class NodeGdb:
         asked.append((held, answer))
         await asyncio.wait({answer}, timeout=ATTACH_PATIENCE)
         if not answer.done():
-            self._tell_deaf(held, asked)
-            # It may hold others: it is waited for, not ended.
-            await asyncio.wait({answer})
+            # It holds others: it is waited for, not ended.
+            self.waits_for = held
+            text = f"rank {rank.rank} does not stop: {self._why_late(held)}; its gdb hears nothing until then"
+            others = fold(one.rank.rank for one, _ in asked[:-1])
+            self._notice(rank, f"{text}; ranks that it has attached to run: {others}" if others else text)
+            answer.add_done_callback(lambda late: self._heard(held, late))
+
+    def _why_late(self, held: HeldRank) -> str:
+        if held is not self.waits_for:
+            return self.why_deaf
+        found = kernel_wait(held.rank.pid)
+        return found.cause if found is not None else "it has not stopped yet"
+
+    def _heard(self, held: HeldRank, answer: asyncio.Future[ResultRecord]) -> None:
+        """An attach has been answered at last."""
+        self.waits_for = None
+        failed = answer.exception() if not answer.cancelled() else None
+        if failed is not None or not self.alive:
+            if failed is not None:
+                self._refused(held, failed)
+            return
+        self._notice(held.rank, f"rank {held.rank.rank} has stopped at last: its gdb hears again")
+        task = asyncio.get_running_loop().create_task(self._go_on_late(held))
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    async def _go_on_late(self, held: HeldRank) -> None:
+        with contextlib.suppress(LadderError):
+            await self._run_on(held)
+
+    def _notice(self, rank: Rank, text: str) -> None:
+        self._tell(RankEvent(RankEventKind.NOTICE, rank.rank, time.monotonic(), text))
+
+    async def _run_on(self, held: HeldRank) -> None:
+        """Have one that was just attached to run again; what was stopped before stays so."""
+        await self.standing([held])
+        if held.live and held.stands and held.current is None and not held.was_stopped:
+            await self.go_on([held])
 
     async def _inferiors(self, count: int) -> list[str]:
         """Inferiors that hold nothing: made before anything stands."""
@@ -296,15 +359,6 @@ class NodeGdb:
             return why
         words = failed.what if isinstance(failed, LadderError) else str(failed)
         return Unreachable(held.rank.rank, clean_line(words).rstrip("."))
-
-    def _tell_deaf(self, held: HeldRank, asked: Sequence[tuple[HeldRank, object]]) -> None:
-        found = kernel_wait(held.rank.pid)
-        why = found.cause if found is not None else "it has not stopped yet"
-        others = (
-            f"; ranks {', '.join(str(one.rank.rank) for one, _ in asked[:-1])} stand meanwhile" if asked[1:] else ""
-        )
-        text = f"rank {held.rank.rank} does not stop: {why}; its gdb hears nothing until then{others}"
-        self._tell(RankEvent(RankEventKind.NOTICE, held.rank.rank, time.monotonic(), text))
 
     async def standing(self, ranks: Iterable[HeldRank], deadline: float = STOP_DEADLINE) -> list[HeldRank]:
         """Wait until all threads of ranks stand; returns those that do not in time."""

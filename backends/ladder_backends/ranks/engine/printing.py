@@ -43,7 +43,7 @@ async def evaluate(
         work = []
         for each in engine.engines:
             mine = [held for held in standing.ranks if each.reader.ranks.get(held.group) is held]
-            if mine and each.alive:
+            if mine and each.hears:
                 work.append(_on_one(each, mine, expression, level))
         for found, failed in await asyncio.gather(*work):
             values.update(found)

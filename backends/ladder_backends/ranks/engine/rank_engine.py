@@ -134,11 +134,17 @@ class RankEngine:
             for engine in self.engines:
                 mine = [rank for rank in missing if rank in engine.plan.ranks]
                 # A gdb that a rank has died in, or that another node's rank waits for, is no reason not to ask it.
-                if mine and engine.alive:
+                if mine and engine.hears:
                     work.append(engine.attach(mine))
+                elif mine and engine.alive:
+                    unreachable.extend(Unreachable(rank.rank, engine.why_deaf) for rank in mine)
             for refused in await asyncio.gather(*work):
                 unreachable.extend(refused)
-            standing = [held for rank in wanted if (held := self.held(rank.rank)) is not None]
+            standing = [
+                held
+                for rank in wanted
+                if (held := self.held(rank.rank)) is not None and self.engine_of(held).hears
+            ]
             await self._interrupt(standing)
         answered = tuple(held.rank.rank for held in standing)
         told = {each.rank for each in unreachable}
@@ -233,7 +239,7 @@ class RankEngine:
             found = Standing([])
             for number in wanted:
                 held = self.held(number)
-                if held is not None:
+                if held is not None and self.engine_of(held).hears:
                     found.ranks.append(held)
                 else:
                     found.unreachable.append(self._gone(number))
@@ -259,16 +265,15 @@ class RankEngine:
         async with self._one_at_a_time:
             held = [found for number in wanted if (found := self.held(number)) is not None]
             late = await self._interrupt(held)
-        away = [self._gone(number) for number in wanted if self.held(number) is None]
         slow = [Unreachable(each.rank.rank, "its threads did not stop in time") for each in late if each.live]
-        return (*away, *slow)
+        return (*self._away(wanted), *slow)
 
     async def go_on(self, ranks: Iterable[int]) -> tuple[Unreachable, ...]:
         """Have ranks run; returns those that are not held."""
         wanted = sorted(set(ranks))
         held = [found for number in wanted if (found := self.held(number)) is not None]
         await self._by_engine(held, NodeGdb.go_on)
-        return tuple(self._gone(number) for number in wanted if self.held(number) is None)
+        return tuple(self._away(wanted))
 
     async def release(self, ranks: Iterable[int] | None = None) -> None:
         """Let ranks go; they run on by themselves. All where None."""
@@ -304,7 +309,7 @@ class RankEngine:
         work = []
         for engine in self.engines:
             mine = [held for held in ranks if engine.reader.ranks.get(held.group) is held]
-            if mine and engine.alive:
+            if mine and engine.hears:
                 work.append(act(engine, mine))  # type: ignore[operator]
         await asyncio.gather(*work)
 
@@ -322,8 +327,15 @@ class RankEngine:
                 away.append(Unreachable(number, missing.get(number, "there is no such rank in this job")))
         return found, away
 
+    def _away(self, ranks: Iterable[int]) -> list[Unreachable]:
+        """Those of some ranks that cannot be told anything now."""
+        held = {rank: self.held(rank) for rank in ranks}
+        return [self._gone(rank) for rank, one in held.items() if one is None or not self.engine_of(one).hears]
+
     def _gone(self, rank: int) -> Unreachable:
         held = self.last(rank)
+        if held is not None and held.live:
+            return Unreachable(rank, self.engine_of(held).why_deaf or "its gdb is gone", "ask again later")
         if held is not None and held.hold is Hold.EXITED:
             ending = next((event for event in reversed(self.endings) if event.rank == rank), None)
             return Unreachable(rank, f"it has ended ({ending.text})" if ending is not None else "it has ended")

@@ -75,7 +75,7 @@ class RankBreakpoints:
         silent: list[Unreachable] = []
         for engine in self._engine.engines:
             mine = [held for held in engine.held if held.rank.rank in wanted]
-            if not mine or not engine.alive:
+            if not mine or not engine.hears:
                 continue
             found = await self._set_in(engine, made, mine)
             places.update(found)

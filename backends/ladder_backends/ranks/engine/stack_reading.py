@@ -96,7 +96,7 @@ async def stacks_of(engine: RankEngine, ranks: Sequence[HeldRank]) -> list[RankS
     work = []
     for each in engine.engines:
         mine = [held for held in ranks if each.reader.ranks.get(held.group) is held]
-        if mine and each.alive:
+        if mine and each.hears:
             work.append(_of_one(each, mine))
     found = [stack for some in await asyncio.gather(*work) for stack in some]
     order = {held.rank.rank: place for place, held in enumerate(ranks)}

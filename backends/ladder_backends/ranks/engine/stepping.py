@@ -50,7 +50,7 @@ async def step(
     work = []
     for each in engine.engines:
         mine = [held for held in going if each.reader.ranks.get(held.group) is held]
-        if mine and each.alive:
+        if mine and each.hears:
             work.append(_on_one(each, mine, kind, patience))
     places: dict[int, str] = {}
     for found, failed in await asyncio.gather(*work):
