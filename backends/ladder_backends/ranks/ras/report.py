@@ -1,6 +1,7 @@
 """From a report of RAS to counts of each member of each communicator.
 
 The text form (2.24 to 2.28) names outliers only, at most ten; the JSON form (2.28.7 and later) names everyone.
+NCCL 2.28.9 forgets a comma before the status of a rank that is missing.
 Ranks in it are those of the communicator: which rank of the job a member is, its process id tells.
 """
 
@@ -27,6 +28,7 @@ _LAUNCHED = re.compile(r"\s*(?P<count>\d{1,9}) ranks? (?:has|have) launched up t
 _STATUS = re.compile(r"\s*(?P<count>\d{1,9}) ranks? (?:has|have) status (?P<status>\w+)")
 _MISSING = re.compile(r"\s*Missing communicator data from \d+ rank")
 _VERSION = re.compile(r"NCCL version (\S+)")
+_NO_COMMA = re.compile(r"""(["\d}\]el])(\s*\n\s*)("[^"\n]*"\s*:)""")
 _HOST = ("host", "hostname", "node", "addr", "address")
 _NAMES = ("hash", "comm_hash", "communicator", "id", "comm_id")
 
@@ -110,7 +112,10 @@ def read_json(text: str) -> RasStatus:
         ValueError: It is none.
     """
     try:
-        told = json.loads(text)
+        try:
+            told = json.loads(text)
+        except ValueError:
+            told = json.loads(_NO_COMMA.sub(r"\1,\2\3", text))
     except RecursionError as error:
         raise ValueError("nested without end") from error
     status = RasStatus()
@@ -135,7 +140,8 @@ def read_json(text: str) -> RasStatus:
 
 def _member(communicator: str, row: Mapping[str, Any]) -> RasMember:
     counts = row.get("collective_counts")
-    state = row.get("status") or row.get("init_state")
+    status = row.get("status")
+    state = _state(status) if isinstance(status, dict) else _text(status or row.get("init_state"))
     rank = _whole(row.get("rank"))
     return RasMember(
         communicator,
@@ -145,15 +151,27 @@ def _member(communicator: str, row: Mapping[str, Any]) -> RasMember:
         {_text(name): number for name, value in list(counts.items())[:64] if (number := _whole(value)) is not None}
         if isinstance(counts, dict)
         else {},
-        "MISSING" if row.get("missing") is True else _text(state),
+        "MISSING" if row.get("missing") is True else state,
     )
+
+
+def _state(status: Mapping[str, Any]) -> str:
+    """The word of the text form for the marks of the JSON form; numbers are those of `ncclResult_t`."""
+    if status.get("abort_flag") is True:
+        return "ABORT"
+    if status.get("finalize_called") is True or status.get("destroy_flag") is True:
+        return "FINALIZE"
+    if _whole(status.get("async_error")) not in (None, 0):
+        return "ERROR"
+    return "RUNNING" if status.get("init_state") == 0 else "INIT" if "init_state" in status else ""
 
 
 def _communicators(told: object, depth: int = 0) -> Iterator[Mapping[str, Any]]:
     if depth > 8:
         return
     if isinstance(told, dict):
-        if isinstance(told.get("ranks"), list) and any(isinstance(row, dict) for row in told["ranks"]):
+        rows = (told.get("ranks"), told.get("missing_ranks"))
+        if isinstance(rows[0], list) and any(isinstance(row, dict) for part in rows for row in part or ()):
             yield told
             return
         for value in told.values():
