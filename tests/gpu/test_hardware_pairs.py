@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from dataclasses import replace
 
 import pytest
 
@@ -166,17 +165,24 @@ async def test_a_worker_that_is_killed_in_a_transfer_leaves_the_gpu_well() -> No
     assert all(one.result is Result.RIGHT for one in after.controls.values()), shown(after)
 
 
+class Hurried:
+    """From the controls on no step has the time it needs; the look at the GPU after that has."""
+
+    term, gone = 1.0, Patience().gone
+
+    def __init__(self, sweep: PairSweep) -> None:
+        self._sweep = sweep
+
+    @property
+    def factor(self) -> float:
+        state = self._sweep.state
+        lost = any(one.result is Result.HUNG for one in state.controls.values())
+        return 0.0001 if state.stage is Stage.CONTROL and not lost else 1.0
+
+
 async def test_a_step_that_takes_too_long_is_ended_and_its_gpu_looked_at() -> None:
     sweep = PairSweep()
-
-    def hurry() -> None:
-        # From the controls on no step has the time it needs; the look at the GPU has.
-        if sweep.state.stage is Stage.CONTROL:
-            lost = any(one.result is Result.HUNG for one in sweep.state.controls.values())
-            sweep.wish = replace(sweep.wish, patience=Patience(factor=1.0 if lost else 0.0001, term=1.0))
-
-    sweep = PairSweep(hurry)
-    await sweep.sweep(Wish(busy_too=True))
+    await sweep.sweep(Wish(busy_too=True, patience=Hurried(sweep)))
     hung = [one for one in sweep.state.controls.values() if one.result is Result.HUNG]
     assert len(hung) == 1, shown(sweep.state)
     assert all(gpu.state == "ok" for gpu in sweep.state.gpus), sweep.state.gpus
