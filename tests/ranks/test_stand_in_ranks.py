@@ -78,7 +78,7 @@ def mismatch(pid: int, first: int, second: int) -> str:
 
 def of_json(pids, counts) -> str:
     ranks = [
-        {"rank": rank, "pid": pid, "host": "127.0.0.1", "cuda_dev": rank, "status": {"init_state": 0, "async_error": 0},
+        {"rank": rank, "pid": pid, "host": "127.0.0.1", "status": {"init_state": 0, "async_error": 0},
          "collective_counts": {"AllReduce": counts[rank], "Broadcast": 1}}
         for rank, pid in enumerate(pids)
     ]  # fmt: skip
