@@ -25,7 +25,7 @@ _OPENMPI = """OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RA
 _PMI = "PMIX_RANK PMIX_NAMESPACE PMI_RANK PMI_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS"
 _SLURM = """SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_NTASKS SLURM_LOCALID SLURM_JOB_ID SLURM_JOBID SLURM_STEP_ID
 SLURM_STEPID SLURM_GTIDS"""
-_READ = {name.encode() for name in f"{_TORCH} {_OPENMPI} {_PMI} {_SLURM}".split()}
+READ = {name.encode() for name in f"{_TORCH} {_OPENMPI} {_PMI} {_SLURM}".split()}
 _RANKS = (b"RANK=", b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"SLURM_PROCID=")
 
 
@@ -62,7 +62,7 @@ def variables_in(environ: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in environ.split(b"\0"):
         name, equals, value = entry.partition(b"=")
-        if equals and name in _READ:
+        if equals and name in READ:
             # The first of two equal names is the one that getenv finds.
             found.setdefault(name.decode(), value.decode("utf-8", "surrogateescape"))
     return found

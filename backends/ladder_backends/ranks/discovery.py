@@ -52,15 +52,17 @@ class Discovery:
     Args:
         proc: Where it is read from.
         table_of: Reads the table of a launcher.
+        host: The name of the host that it is of; this one where it is empty.
     """
 
     def __init__(
         self,
         proc: ProcFiles | None = None,
         table_of: Callable[[int, ProcFiles], tuple[TableRow, ...]] = read_table,
+        host: str = "",
     ) -> None:
         self.table = ProcessTable(proc)
-        self.host = clean_line(socket.gethostname())
+        self.host = host or clean_line(socket.gethostname())
         self._table_of = table_of
         self._tables: dict[int, tuple[TableRow, ...]] = {}
         self.jobs: tuple[Job, ...] = tuple(self._find())

@@ -12,7 +12,7 @@ _LARGEST_ENVIRON = 2 << 20
 _LONGEST_COMMAND = 64 << 10
 _MOST_WORDS = 1_000
 _MAPS = 16 << 20
-_MARKERS = (b"libmpi", b"libpmpi", b"libtorch", b"libnccl", b"libcuda.so", b"libcudart", b"libamdhip64", b"librccl")
+MARKERS = (b"libmpi", b"libpmpi", b"libtorch", b"libnccl", b"libcuda.so", b"libcudart", b"libamdhip64", b"librccl")
 """Libraries without which no process is a rank of MPI or torch; by the first letters of their files' names."""
 
 
@@ -84,7 +84,7 @@ class ProcessTable:
         """Whether it has a library of MPI, torch, NCCL or CUDA mapped; asked of each process once."""
         if pid not in self._markers:
             maps = self.proc.raw(pid, "maps", _MAPS)
-            self._markers[pid] = any(b"/" + marker in maps for marker in _MARKERS)
+            self._markers[pid] = any(b"/" + marker in maps for marker in MARKERS)
         return self._markers[pid]
 
     def command(self, pid: int) -> tuple[str, ...]:

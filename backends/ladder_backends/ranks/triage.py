@@ -91,9 +91,9 @@ def is_same_process(rank: Rank, proc: ProcFiles | None = None) -> bool:
     return look is not None and look.started == rank.started and look.state not in "ZX"
 
 
-def _look(rank: Rank, proc: ProcFiles) -> _Look | None:
+def _look(rank: Rank, proc: ProcFiles, name: str = "stat") -> _Look | None:
     """State, and processor time of all threads: fields 3, 14, 15 and 22 of `stat`, proc(5)."""
-    fields = proc.raw(rank.pid, "stat", 4096).rpartition(b")")[2].split()
+    fields = proc.raw(rank.pid, name, 4096).rpartition(b")")[2].split()
     if len(fields) < 20:
         return None
     tick = os.sysconf("SC_CLK_TCK") or 100

@@ -49,7 +49,7 @@ def dump_file(rank: Rank, environment: Mapping[str, str], began: float = 0.0) ->
         began: Seconds since the epoch when the process began: an older file is of another job.
     """
     found: list[DumpFile] = []
-    for path in _dump_paths(rank, environment):
+    for path in (_inside(rank, each) for each in dump_paths(rank, environment)):
         try:
             status = os.stat(path)
         except (OSError, ValueError):
@@ -111,12 +111,13 @@ def records(environment: Mapping[str, str]) -> bool | None:
     return None
 
 
-def _dump_paths(rank: Rank, environment: Mapping[str, str]) -> list[str]:
+def dump_paths(rank: Rank, environment: Mapping[str, str]) -> list[str]:
+    """Where a rank may dump to, as it names the paths itself."""
     prefixes = [environment[name] for name in _PREFIXES if environment.get(name)]
     if not prefixes:
         cache = environment.get("XDG_CACHE_HOME") or os.path.join(environment.get("HOME", "/"), ".cache")
         prefixes = [_OLD_DEFAULT, os.path.join(cache, _NEW_DEFAULT)]
-    return [_inside(rank, f"{prefix}{rank.rank}") for prefix in prefixes]
+    return [f"{prefix}{rank.rank}" for prefix in prefixes]
 
 
 def _inside(rank: Rank, path: str) -> str:

@@ -13,7 +13,7 @@ two hundred classes are some tens of kB.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ladder_backends.errors import LadderError
@@ -138,6 +138,46 @@ def from_wire(told: object, pool: StackPool | None = None) -> tuple[list[StackCl
     for row in _rows(told, "unreachable", MOST_THREADS):
         silent += [Unreachable(rank, _text(row, 1), _text(row, 2)) for rank in _ranks(row, 0)]
     return [one for one in classes if one.ranks], tuple(silent)
+
+
+def stacks_from_wire(
+    told: object, pids: Mapping[int, int], pool: StackPool | None = None
+) -> tuple[tuple[RankStack, ...], tuple[Unreachable, ...]]:
+    """The same, thread by thread, of ranks whose processes are known; others' are left out.
+
+    Args:
+        told: The document. Rows of main threads go by themselves: where the thread that stands for a row is its
+            rank's process, all are.
+        pids: Process id of each rank.
+        pool: That of the job.
+
+    Raises:
+        WireInvalid: It is not in the form, or beyond its bounds.
+    """
+    from_wire(told, pool)
+    assert isinstance(told, dict)
+    pool = pool or StackPool()
+    places = [pool.place(row) for row in told.get("frames", [])]
+    frames = [pool.stack(row, places) for row in told.get("stacks", [])]
+    found: list[RankStack] = []
+    unnamed = 0
+    for row in told.get("threads", []):
+        first, thread = _number(row, 3), _number(row, 4)
+        main = pids.get(first) == thread
+        for rank in _ranks(row, 1):
+            if rank not in pids:
+                continue
+            for _ in range(_number(row, 2)):
+                # A thread that was not named by the node still is one of its own.
+                unnamed -= 1
+                own = pids[rank] if main else thread if rank == first else unnamed
+                found.append(RankStack(rank, own, "", frames[row[0]]))
+    silent = [
+        Unreachable(rank, _text(row, 1), _text(row, 2))
+        for row in told.get("unreachable", [])
+        for rank in _ranks(row, 0)
+    ]
+    return tuple(found), tuple(each for each in silent if each.rank in pids)
 
 
 def join_classes(nodes: Iterable[list[StackClass]]) -> list[StackClass]:
