@@ -53,7 +53,19 @@ ROWS: dict[str, tuple[str, Depth, str, str | tuple[str, ...]]] = {
         machine(2, DROP, ports(0x1D), host=ROOT),
         Depth.QUICK,
         "dropped-acs",
-        ("dropped-iommu", "dropped-snp"),
+        ("dropped-iommu", "dropped-snp", "dropped-redirect"),
+    ),
+    "dropped, ACS on and nothing translates": (
+        machine(2, DROP, ports(0x1D), host=BARE + 'iommu = "identity"\nroot = true'),
+        Depth.QUICK,
+        "dropped-redirect",
+        ("dropped", "dropped-nvlink"),
+    ),
+    "dropped over NVLink, on a host that would explain it on the bus": (
+        machine(2, DROP, ports(0x1D), host=ROOT, link=NVLINK, top=DRIVER),
+        Depth.QUICK,
+        "dropped-nvlink",
+        "dropped-acs",
     ),
     "dropped, ACS off": (machine(2, DROP, ports(0), host=ROOT), Depth.QUICK, "dropped-iommu", "dropped-acs"),
     "dropped, source validation alone": (

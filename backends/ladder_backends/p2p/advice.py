@@ -11,6 +11,10 @@ _PASSTHROUGH_SAFE = (6, 11)
 """Linux from here on starts CUDA on arm64 with ACS on and the SMMU passed through."""
 
 
+P2P_OFF = "export NCCL_P2P_DISABLE=1"
+BESIDE = "beside"
+"""Of the IOMMU: it is not on the way of the pairs that are bad."""
+
 _X86 = ("AMD", "Intel", "Hygon", "Zhaoxin")
 
 
@@ -64,12 +68,14 @@ def p2p_off(sweep: Sweep, *, engines: bool = False) -> Advice:
         price += "; two processes over /dev/shm are right too"
     if engines:
         price += "; vLLM needs --disable-custom-all-reduce besides"
-    return Advice("export NCCL_P2P_DISABLE=1", price, "you, in the environment of the job")
+    return Advice(P2P_OFF, price, "you, in the environment of the job")
 
 
 def passthrough(facts: HostFacts) -> Advice | None:
     """`iommu=pt`, where it can work at all."""
     if in_guest(facts) or under_snp(facts) or arm_without_passthrough(facts):
+        return None
+    if value(facts, "iommu") in ("identity", "off", BESIDE):
         return None
     token = "iommu.passthrough=1" if _is_arm(facts) else "iommu=pt"
     return Advice(
@@ -81,7 +87,7 @@ def passthrough(facts: HostFacts) -> Advice | None:
 
 def acs_off(facts: HostFacts) -> Advice | None:
     """Redirection switched off at the ports, where they are the machine's own."""
-    if in_guest(facts) or under_snp(facts):
+    if in_guest(facts) or under_snp(facts) or value(facts, "acs") is False:
         return None
     ports = value(facts, "acs.ports")
     named = " ".join(str(port) for port in ports) if isinstance(ports, tuple) else ""

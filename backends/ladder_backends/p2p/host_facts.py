@@ -47,11 +47,51 @@ def host_facts(machine: Machine) -> dict[str, HostFact]:
     )
     if redirecting:
         found["acs.ports"] = HostFact(f"ACS redirects at {', '.join(redirecting)}", redirecting, "ACS registers")
-    for name, fact in (("fabric", "fabric.state"), ("mig", "mig.mode"), ("display", "display")):
-        known = [gpu.facts[fact] for gpu in machine.gpus if gpu.facts[fact].known]
-        if known:
-            found[name] = told(known[0])
+    fabric = [gpu.facts["fabric.state"] for gpu in machine.gpus if gpu.facts["fabric.state"].known]
+    if fabric:
+        found["fabric"] = told(fabric[0])
+    found |= _by_gpu(machine, "mig", "mig.mode") | _by_gpu(machine, "display", "display") | _bar1(machine)
+    apart = [gpu for gpu in machine.gpus if str(gpu.facts.value("iommu.type")).upper().startswith("DMA")]
+    if apart and len(apart) < len(machine.gpus):
+        names = ", ".join(f"GPU{gpu.index}" for gpu in apart)
+        source = apart[0].facts["iommu.type"].source
+        found["iommu.apart"] = HostFact(
+            f"the IOMMU translates for {names} alone", tuple(gpu.bdf for gpu in apart), source
+        )
     return found
+
+
+def _by_gpu(machine: Machine, name: str, fact: str) -> dict[str, HostFact]:
+    """The bus addresses of the GPUs of which something is true; empty where it is known of none."""
+    known = [gpu for gpu in machine.gpus if gpu.facts[fact].known]
+    on = [gpu for gpu in known if gpu.facts.value(fact)]
+    if not known:
+        return {}
+    first = (on or known)[0].facts[fact]
+    names = ", ".join(f"GPU{gpu.index}" for gpu in on)
+    where = f" ({names})" if on and len(on) < len(machine.gpus) else ""
+    return {name: HostFact(f"{first.label}: {first.text}{where}", tuple(gpu.bdf for gpu in on), first.source)}
+
+
+def _bar1(machine: Machine) -> dict[str, HostFact]:
+    """How BAR1 of each GPU compares with its memory, and where it is smaller."""
+    known = [
+        (gpu, bar1, memory)
+        for gpu in machine.gpus
+        if isinstance(bar1 := gpu.facts.value("bar1"), int) and isinstance(memory := gpu.facts.value("memory"), int)
+    ]
+    if not known:
+        return {}
+    source = known[0][0].facts["bar1"].source
+    small = [(gpu, bar1, memory) for gpu, bar1, memory in known if bar1 < memory]
+    if not small:
+        covers = "BAR1 of every GPU covers all of its memory" if len(known) == len(machine.gpus) else ""
+        return {"bar1": HostFact(covers, "whole", source)} if covers else {}
+    gpu, bar1, memory = small[0]
+    more = f", and {len(small) - 1} more like it" if len(small) > 1 else ""
+    text = f"BAR1 of GPU{gpu.index}: {bar1 >> 20:,} MiB of {memory >> 20:,} MiB of memory{more}"
+    fact = HostFact(text, tuple(one.bdf for one, _, _ in small), source)
+    return {"bar1": fact, "bar1.small": fact}
 
 
 def _nvlinks(machine: Machine) -> dict[str, HostFact]:

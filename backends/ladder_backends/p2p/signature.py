@@ -104,6 +104,17 @@ def common_gpu(sweep: Sweep, pairs: Iterable[Key]) -> int | None:
     return None
 
 
+def common_target(sweep: Sweep, pairs: Iterable[Key]) -> int | None:
+    """The one GPU into which all failing pairs go, where all that do fail and its own way out is right."""
+    pairs = set(pairs)
+    targets = {target for _, target in pairs}
+    if len(sweep.gpus) < 3 or len(targets) != 1:
+        return None
+    gpu = targets.pop()
+    into = {key for key, pair in sweep.pairs.items() if key[1] == gpu and pair.claim.offered is not False}
+    return gpu if pairs == into and one_way(sweep, pairs) else None
+
+
 def shown(pairs: Iterable[Key], sweep: Sweep) -> str:
     """Ordered pairs for a sentence."""
     pairs = tuple(pairs)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable
 
 from ladder_backends.gpu_calls.tally import Expected, Tally
 from ladder_backends.gpu_calls.words import Mode
 from ladder_backends.model.p2p import ArmResult, Result
-from ladder_backends.p2p.arm_steps import LENGTHS, ArmSteps, rounded
+from ladder_backends.p2p.arm_steps import LATE, LENGTHS, ArmSteps, rounded
 from ladder_backends.p2p.arms import GUARD, MIB, PAYLOAD
 
 _MODES = (Mode.TAG, Mode.ZEROS, Mode.ONES, Mode.WALKING_BIT, Mode.CHECKERBOARD)
@@ -189,9 +190,12 @@ class Steps(ArmSteps):
                 self._gpus.fill(source, origin, data)
                 self._gpus.fill(target, place, poison)
                 self._gpus.load(target, place, origin, size, lane)
-                tally = self._gpus.check(target, place, Expected(0, size, data, poison))
+                tally = self._gpus.check(target, place, expected := Expected(0, size, data, poison))
                 if not tally.right:
-                    break
+                    time.sleep(LATE)
+                    return self._judged(
+                        "load", source, target, tally, later=self._gpus.check(target, place, expected)
+                    )
         return self._judged("load", source, target, tally)
 
     def _speed(self, source: int, target: int) -> ArmResult:

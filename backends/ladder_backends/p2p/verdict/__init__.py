@@ -13,7 +13,7 @@ from ladder_backends.model.p2p import Sweep, Verdict
 from ladder_backends.p2p.counters import GRAVE, SLIGHT
 from ladder_backends.p2p.host_facts import HostFacts
 from ladder_backends.p2p.signature import Signature, signature
-from ladder_backends.p2p.verdict import beyond, drivers, inconclusive, links, notes, peer
+from ladder_backends.p2p.verdict import beyond, drivers, inconclusive, links, notes, peer, ways
 from ladder_backends.p2p.verdict.table import TABLE
 
 Row = Callable[[Sweep, Signature, HostFacts], Verdict | None]
@@ -27,7 +27,8 @@ def verdicts(sweep: Sweep, facts: HostFacts | None = None, changed: Sequence[str
         facts: What is known of the host; a fact that is missing is unknown.
         changed: What is different on the host since the baseline, one line each.
     """
-    known: HostFacts = facts or {}
+    everything: HostFacts = facts or {}
+    known = ways.off_the_bus(sweep, everything)
     seen = signature(sweep)
     found: list[Verdict] = []
     for row in _ROWS:
@@ -43,6 +44,7 @@ def verdicts(sweep: Sweep, facts: HostFacts | None = None, changed: Sequence[str
     moved = tuple(known[name] for name in (GRAVE, SLIGHT) if name in known)
     if moved and found[0].id != "counters":
         found[0] = replace(found[0], facts=(*found[0].facts, *moved))
+    found = ways.fitted(found, sweep, everything)
     found = [replace(one, reports=TABLE[one.id].reports) for one in found]
     return (_with_changes(found[0], changed), *found[1:])
 

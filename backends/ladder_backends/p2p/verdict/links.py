@@ -64,7 +64,10 @@ def fewer_nvlinks(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | 
     worst = min(fewer, key=lambda gpu: fewer[gpu][0])
     alike = [gpu for gpu in here if gpu not in fewer]
     others = f", the other{'s' if len(alike) > 1 else ''} {most}" if alike else ""
-    mig = bool(value(facts, "mig"))
+    parted = value(facts, "mig")
+    mig = parted is True or (
+        isinstance(parted, tuple) and any(gpu.bus in parted for gpu in sweep.gpus if gpu.index == worst)
+    )
     return Verdict(
         "fewer-nvlinks",
         f"GPU{worst} has {up[worst]} of {max(most, fewer[worst][1])} NVLinks up{others}"
@@ -86,13 +89,17 @@ def fewer_nvlinks(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | 
 def nvlink_refused(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     """NVLinks join two GPUs, and the driver offers no P2P between them."""
     joined = value(facts, "nvlink.pairs")
-    if not isinstance(joined, dict) or value(facts, "mig"):
+    if not isinstance(joined, dict):
         return None
+    parted = value(facts, "mig")
+    parted = parted if isinstance(parted, tuple) else ()
     bus = {gpu.index: gpu.bus for gpu in sweep.gpus}
     refused = [
         key
         for key, pair in sweep.pairs.items()
-        if pair.claim.offered is False and joined.get(frozenset((bus.get(key[0]), bus.get(key[1]))))
+        if pair.claim.offered is False
+        and joined.get(frozenset((bus.get(key[0]), bus.get(key[1]))))
+        and not {bus.get(key[0]), bus.get(key[1])} & set(parted)
     ]
     if not refused:
         return None

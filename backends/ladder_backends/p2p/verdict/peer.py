@@ -11,6 +11,7 @@ from ladder_backends.p2p.signature import (
     COPIES,
     Signature,
     common_gpu,
+    common_target,
     failing,
     one_way,
     shown,
@@ -40,20 +41,30 @@ def cannot_map(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | Non
     refused = [one for one in failing(sweep, ("enable",)) if one.evidence.get("code") in CANNOT_MAP]
     if not refused:
         return None
+    small = bool(value(facts, "bar1.small"))
+    likely = "BAR1 is too small or misaligned"
+    later = Advice(
+        "BIOS: Above 4G Decoding and Resizable BAR on", "a reboot; no more than that", "whoever runs the host"
+    )
+    if small:
+        likely = "BAR1 is smaller than the GPU's memory"
+    elif value(facts, "bar1"):
+        likely = "BAR1 covers all memory here, so it is misaligned, or the driver cannot map it for others"
+        later = Advice(
+            "sudo dmesg | grep NVRM; then a newer driver",
+            "a restart of every program on the GPUs",
+            "root on the host",
+        )
+    if in_guest(facts):
+        later = advice.to_the_host("pass the GPUs through with their whole BAR1")
     return Verdict(
         "bar1",
         f"P2P is granted but cannot be mapped (error 205) for {shown(keys_of(refused), sweep)}.",
-        "BAR1 is too small or misaligned",
-        "high",
-        (arm_fact(refused[0].said, "enable"), *controls(sweep)),
+        likely,
+        "high" if small else "medium",
+        (arm_fact(refused[0].said, "enable"), *known_facts(facts, "bar1"), *controls(sweep)),
         p2p_off(sweep),
-        (
-            Advice(
-                "BIOS: Above 4G Decoding and Resizable BAR on",
-                "a reboot; no more than that",
-                "whoever runs the host",
-            ),
-        ),
+        (later,),
     )
 
 
@@ -179,19 +190,45 @@ def dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     if not pairs:
         return None
     arm = worst_arm(sweep.pairs[pairs[0]], Result.DROPPED)
-    lost = (
-        "Every P2P write is lost"
-        if len(pairs) == len(sweep.pairs)
-        else f"P2P writes are lost ({shown(pairs, sweep)})"
-    )
-    sentence = f"{lost}: the target keeps its old bytes while CUDA reports success."
+    every = len(pairs) == len(seen.tested)
+    if _reads_alone(sweep, pairs):
+        lost = "Every P2P read fails" if every else f"P2P reads fail ({shown(pairs, sweep)})"
+        sentence = f"{lost}: the reader gets no data while CUDA reports success; writes arrive."
+    else:
+        lost = "Every P2P write is lost" if every else f"P2P writes are lost ({shown(pairs, sweep)})"
+        sentence = f"{lost}: the target keeps its old bytes while CUDA reports success."
     known = ("iommu", "acs", "snp.host", "snp.guest", "vm.hypervisor", "cmdline.iommu", "log.iommu_faults")
     quoted = evidence_of(arm, sweep, facts, *known)
     now = p2p_off(sweep, engines=True)
+    if value(facts, "iommu") == advice.BESIDE:
+        gpus = ",".join(str(gpu) for gpu in sorted({gpu for key in pairs for gpu in key}))
+        return Verdict(
+            "dropped-nvlink",
+            sentence,
+            "the NVLinks between these GPUs, their switch, or the driver; neither IOMMU nor ACS",
+            "medium",
+            (*quoted, *known_facts(facts, "nvlinks", "fabric")),
+            now,
+            (
+                Advice("nvidia-smi nvlink -s; nvidia-smi nvlink -e", "none: state and errors of each link", "you"),
+                advice.to_the_host(f"reset GPUs {gpus} and the switches between them")
+                if in_guest(facts)
+                else Advice(
+                    f"nvidia-smi -r -i {gpus}",
+                    "every program on them has to end first; all GPUs of an NVSwitch at once",
+                    "root on the host",
+                ),
+            ),
+        )
+    if (into := common_target(sweep, pairs)) is not None and len(pairs) > 1:
+        return _one_gpu(into, "into", sweep, facts, quoted, now)
     if one_way(sweep, pairs):
         return Verdict(
             "one-direction",
-            f"One direction is dead ({shown(pairs, sweep)}): writes are lost, the way back is right.",
+            f"One direction is dead ({shown(pairs, sweep)}): "
+            + ("reads fail, writes and" if _reads_alone(sweep, pairs) else "writes are lost,")
+            + " the way back "
+            + ("are right." if _reads_alone(sweep, pairs) else "is right."),
             "firmware placed a window wrongly, or one port redirects (ACS)",
             "medium",
             quoted,
@@ -199,20 +236,7 @@ def dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
             tuple(filter(None, (advice.acs_off(facts) if value(facts, "acs") is not False else None, firmware()))),
         )
     if (gpu := common_gpu(sweep, pairs)) is not None:
-        others = ",".join(str(one.index) for one in sweep.gpus if one.index != gpu)
-        return Verdict(
-            "one-gpu",
-            f"Only transfers from and to GPU{gpu} are lost; the other pairs are right.",
-            f"GPU{gpu}'s memory window (BAR1) is not as those of the others: a display on it, or its slot",
-            "medium",
-            (*quoted, *known_facts(facts, "display")),
-            Advice(
-                f"export CUDA_VISIBLE_DEVICES={others}",
-                "one GPU fewer",
-                "you, in the environment of the job",
-            ),
-            (now, Advice(f"take the display off GPU{gpu} and compare its BAR1", "a reboot", "root on the host")),
-        )
+        return _one_gpu(gpu, "from and to", sweep, facts, quoted, now)
     translated, redirect = value(facts, "iommu") == "translated", value(facts, "acs")
     if in_guest(facts):
         likely = "the host's IOMMU and ACS stand between the GPUs; a guest cannot see or change them"
@@ -238,10 +262,59 @@ def dropped(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     if value(facts, "log.iommu_faults"):
         likely = "the IOMMU faults on peer writes: the kernel's log says so"
         return Verdict("dropped-faults", sentence, likely, "medium", quoted, now, reboots(facts))
+    if redirect is True:
+        likely = "PCIe ACS sends peer traffic up to the root, which does not send it down again"
+        return Verdict("dropped-redirect", sentence, likely, "medium", quoted, now, reboots(facts))
     likely = "unknown: " + (
         "the IOMMU is not in the way" if value(facts, "iommu") else "the IOMMU's state is unread"
     )
     return Verdict("dropped", sentence, likely, "low", quoted, now, firmware_only())
+
+
+def _reads_alone(sweep: Sweep, pairs: tuple[tuple[int, int], ...]) -> bool:
+    """What fails are reads through the window; writes of the same pairs are right."""
+    arms = [arm for key in pairs for arm in sweep.pairs[key].arms.values() if arm.arm in COPIES]
+    failed = {arm.arm for arm in arms if arm.result is Result.DROPPED}
+    wrote = [arm.result for arm in arms if arm.arm in ("push", "store")]
+    return failed <= {"pull", "load"} and Result.RIGHT in wrote and not any(one.wrong for one in wrote)
+
+
+def _one_gpu(
+    gpu: int, which: str, sweep: Sweep, facts: HostFacts, quoted: tuple[HostFact, ...], now: Advice
+) -> Verdict:
+    """All pairs of one GPU fail, those of the others are right: what is different about it?"""
+    others = ",".join(str(one.index) for one in sweep.gpus if one.index != gpu)
+    bus = next(one.bus for one in sweep.gpus if one.index == gpu)
+    odd = [
+        facts[name]
+        for name in ("iommu.apart", "display", "bar1.small")
+        if isinstance(buses := value(facts, name), tuple) and bus in buses
+    ]
+    names = [name for name in ("iommu.apart", "display", "bar1.small") if name in facts and facts[name] in odd]
+    likely = f"GPU{gpu}'s memory window (BAR1) is not as those of the others: a display on it, or its slot"
+    later: tuple[Advice | None, ...] = (
+        Advice(f"compare GPU{gpu}'s BAR1 with the others': nvidia-smi -q -d MEMORY", "none", "you"),
+    )
+    if "iommu.apart" in names:
+        likely = f"the IOMMU translates what goes from and to GPU{gpu}, and not for the others"
+        later = (advice.passthrough(facts),)
+    elif names:
+        likely = f"GPU{gpu}'s memory window (BAR1) is not as those of the others"
+        likely += ": a display is on it" if "display" in names else ": it is smaller than its memory"
+        take = Advice(f"take the display off GPU{gpu}", "a restart of the display", "root on the host")
+        big = Advice("BIOS: Above 4G Decoding and Resizable BAR on", "a reboot", "whoever runs the host")
+        later = (take if "display" in names else None, big if "bar1.small" in names else None)
+    if in_guest(facts):
+        later = (advice.to_the_host(f"compare how GPU{gpu} is passed through with the others"),)
+    return Verdict(
+        "one-gpu",
+        f"Only transfers {which} GPU{gpu} are lost; the other pairs are right.",
+        likely,
+        "high" if names else "medium",
+        (*odd, *quoted),
+        Advice(f"export CUDA_VISIBLE_DEVICES={others}", "one GPU fewer", "you, in the environment of the job"),
+        (now, *(one for one in later if one is not None)),
+    )
 
 
 def stale(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:

@@ -45,7 +45,7 @@ def known_facts(facts: HostFacts, *names: str) -> tuple[HostFact, ...]:
     out = []
     for name in names:
         fact = facts.get(name)
-        if fact is None or (fact.value in (False, "", 0) and name not in ("acs", "iommu")):
+        if fact is None or (fact.value in (False, "", 0, ()) and name not in ("acs", "iommu")):
             continue
         if fact.value is not None or "root" in fact.why:
             out.append(
@@ -85,6 +85,8 @@ def without_passthrough(facts: HostFacts) -> tuple[Advice, ...]:
         return (advice.to_the_host("ask for GPUs with a working P2P path, or stay without"),)
     if under_snp(facts):
         return (advice.snp_choice(facts),)
+    if not advice.arm_without_passthrough(facts) or value(facts, "iommu") != "translated":
+        return firmware_only()
     return (
         Advice(
             "leave the SMMU translating (iommu.passthrough=0) and stay without P2P over PCIe",

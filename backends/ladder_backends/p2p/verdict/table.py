@@ -64,6 +64,8 @@ TABLE: dict[str, Entry] = {
     "known-driver": Entry(
         "transfers fail under a driver of which that was reported", "pytorch#119638, xgboost#11242, nccl-tests#117"
     ),
+    "dropped-redirect": Entry("writes are lost, nothing translates, ACS redirects", "nccl#2079"),
+    "dropped-nvlink": Entry("writes are lost between GPUs that NVLinks join", "nccl#2329"),
     "dropped": Entry("writes are lost, and nothing tells why", "open-gpu-kernel-modules#1257"),
     "stale": Entry("data arrives late, or is that of before", "pytorch#87363"),
     "partial": Entry("a part of each transfer is lost, of short ones too"),
