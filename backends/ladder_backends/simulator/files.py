@@ -201,8 +201,10 @@ class SimulatedFiles:
             if key in host:
                 self._put(path, f"{host[key]}\n")
         cpu = host.get("cpu")
-        if cpu:
-            vendor = f"vendor_id\t: {_CPUS[cpu]}" if cpu in _CPUS else "CPU implementer\t: 0x41"
+        if cpu or host.get("guest"):
+            # A guest says that it is one, of whichever processor.
+            named = f"vendor_id\t: {_CPUS[cpu]}" if cpu in _CPUS else "CPU implementer\t: 0x41"
+            vendor = named if cpu else ""
             flags = "fpu sse2 hypervisor" if host.get("guest") else "fpu sse2"
             self._put("/proc/cpuinfo", f"processor\t: 0\n{vendor}\nflags\t\t: {flags}\n")
         if host:

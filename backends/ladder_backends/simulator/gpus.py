@@ -358,7 +358,7 @@ class SimulatedGpus:
         start = min((run.start for run in runs), default=0)
         stop = max((run.stop for run in runs), default=0)
         owner = self._gpus[target] if target != UNSEEN else self._number(buffer)
-        place = self._places.get(key, (0, 0, 0))[1] if via in ("push", "store") else 1 << 62
+        place = self._places.get(key, (0, 0, 0))[1]
         for fault in self._struck(via, self._gpus[source], owner, size, place):
             if fault.kind == "mirror" and (read or via == "pull"):
                 # What the reader's window leads to holds nothing of the owner's.
@@ -392,7 +392,7 @@ class SimulatedGpus:
                 other = slots[mine.index(buffer)]
                 self._save(other, written(self._read(other), part(runs, 0, other.size)))
 
-    def _struck(self, via: str, source: int, target: int, size: int, place: int = 1 << 62) -> list[Fault]:
+    def _struck(self, via: str, source: int, target: int, size: int, place: int = 0) -> list[Fault]:
         """The faults that strike a transfer; those that end it do so here."""
         struck = []
         for number, fault in enumerate(self._machine.faults):

@@ -148,7 +148,7 @@ class Fault:
     stubborn: bool = False
     code: int = 1
 
-    def on(self, via: str, source: int, target: int, size: int, *, concurrent: int, place: int = 1 << 62) -> bool:
+    def on(self, via: str, source: int, target: int, size: int, *, concurrent: int, place: int = 0) -> bool:
         """Whether it strikes a transfer; `concurrent` are at work, and `place` is where the owner's buffer lies."""
         return (
             via in self.via

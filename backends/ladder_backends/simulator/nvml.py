@@ -140,14 +140,17 @@ class SimulatedNvml:
                 continue
             key = str(plain) if scope is None else f"{plain}/{scope}"
             value = said.get(key, said.get(str(plain)) if scope is not None else None)
+            rising = self._table(gpu).get("rising", {}).get(key, 0)
             if value is None:
                 value = self._field(gpu, plain, scope)
+            if value is None and rising:
+                # What rises is counted, from nothing where a file does not say from what.
+                value = 0
             if value is None:
                 found[number] = self._refusal(_UNSUPPORTED)
             elif isinstance(value, Mapping):
                 found[number] = self._refusal(int(value["error"]))
             else:
-                rising = self._table(gpu).get("rising", {}).get(key, 0)
                 found[number] = value + rising * (self._readings - 1) if rising else value
         return found
 
