@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ladder_backends.ranks.compare.recorded_hits import RankHits
     from ladder_backends.ranks.compare.wish import Wish
 
+_RUNNING = ("pid:", "job:")
+"""How a job is named that runs already."""
+
 
 def configure(parser: ArgumentParser) -> None:
     """Arguments of `compare`."""
@@ -28,15 +31,20 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=COMMAND",
-        help="a run of a wish: a launcher with a program built with -g, or a folder that -o left",
+        help="a run of a wish: a launcher with a program built with -g, a folder that -o left, or pid:N or job:KEY"
+        " for one that runs",
+    )
+    parser.add_argument("--hits", type=int, default=100, metavar="N", help="hits of a rank that runs (default 100)")
+    parser.add_argument(
+        "--within", type=float, default=30.0, metavar="SECONDS", help="how long to wait for them (default 30)"
     )
     parser.add_argument("-o", dest="folder", metavar="DIR", type=Path, help="keep what was recorded there")
     add_json(parser)
     parser.epilog = (
         "compare 'a::x[0]@8@solver.c:42 ~ b::x[0]@8@solver.c:42 rtol=1e-6' --run a='mpirun -n 4 ./old' --run"
         " b='mpirun -n 4 ./new'. a{0..3}:: takes some ranks only, paired in order with those of the other side; a"
-        " number may stand on the right. Exit codes: 0 no divergence seen, 1 divergence or death found, 2 could not"
-        " look."
+        " number may stand on the right; by=iteration pairs hits by what that holds. Exit codes: 0 no divergence"
+        " seen, 1 divergence or death found, 2 could not look."
     )
 
 
@@ -74,6 +82,7 @@ def _dumps(arguments: Namespace) -> int:
 def _values(arguments: Namespace) -> int:
     import contextlib
     import tempfile
+    from dataclasses import replace
 
     from ladder_backends.ranks.compare.hit_comparison import compare_hits
     from ladder_backends.ranks.compare.report import hits_json, hits_lines
@@ -97,8 +106,15 @@ def _values(arguments: Namespace) -> int:
         folder = arguments.folder or Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="ladder-compare-"))
         )
-        runs = {name: _record(name, command, folder, wishes) for name, command in commands.items()}
+        runs: dict[str, dict[int, RankHits]] = {}
+        away: list[str] = []
+        for name, command in commands.items():
+            if command.startswith(_RUNNING):
+                runs[name] = _record_running(name, command, folder, wishes, arguments, away)
+            else:
+                runs[name] = _record(name, command, folder, wishes)
         told = compare_hits(wishes, runs)
+        told = replace(told, unseen=(*away, *told.unseen))
     if arguments.json:
         print_json(hits_json(told))
     else:
@@ -127,10 +143,7 @@ def _record(name: str, command: str, folder: Path, wishes: tuple[Wish, ...]) -> 
 
     if Path(command).is_dir():
         return read_run(Path(command))
-    places = dict.fromkeys(
-        (side.place, side.expression) for wish in wishes for side in wish.sides if side.run == name
-    )
-    probes = [(number, place, expression) for number, (place, expression) in enumerate(places)]
+    probes = _probes(name, wishes)
     into = folder / name
     try:
         words = shlex.split(command)
@@ -139,3 +152,53 @@ def _record(name: str, command: str, folder: Path, wishes: tuple[Wish, ...]) -> 
     say(f"run {name}: {command}")
     record_run(words, into, probes)
     return read_run(into)
+
+
+def _probes(name: str, wishes: tuple[Wish, ...]) -> list[tuple[int, str, str]]:
+    places = dict.fromkeys(probe for wish in wishes for probe in wish.probes(name))
+    return [(number, place, expression) for number, (place, expression) in enumerate(places)]
+
+
+def _record_running(
+    name: str, command: str, folder: Path, wishes: tuple[Wish, ...], arguments: Namespace, away: list[str]
+) -> dict[int, RankHits]:
+    """The hits of a job that runs; `away` gets the ranks that were not recorded."""
+    import asyncio
+
+    from ladder_backends.ranks.choosing import job_named, job_of
+    from ladder_backends.ranks.compare.recorded_hits import read_run
+    from ladder_backends.ranks.compare.recording_live import record_job
+    from ladder_backends.ranks.discovery import Discovery
+    from ladder_backends.ranks.engine import RankEvent, RankEventKind
+    from ladder_backends.ranks.rank_list import fold
+
+    def listen(event: RankEvent) -> None:
+        if event.kind in (RankEventKind.BUDGET, RankEventKind.NOTICE, RankEventKind.LOST, RankEventKind.CRASHED):
+            say(f"rank {event.rank}: {event.text}" if event.rank is not None else event.text)
+
+    word, _, which = command.partition(":")
+    if word == "pid" and not which.isdecimal():
+        raise UsageError("compare", f"--run {name}: {which or 'nothing'} is no process id", "--run a=pid:4711")
+    if arguments.hits < 1 or not arguments.within > 0:
+        raise UsageError("compare", "--hits and --within are above 0", "--hits 100 --within 30")
+    found = Discovery()
+    job = job_of(found, int(which)) if word == "pid" else job_named(found, which)
+    sides = [side for wish in wishes for side in wish.sides if side.run == name]
+    ranks: set[int] | None = None
+    if all(side.ranks is not None for side in sides):
+        ranks = {rank for side in sides for rank in side.ranks or ()}
+    whom = fold(ranks) if ranks is not None else "all"
+    say(f"run {name}: ranks {whom} of {job.title or job.key}, up to {arguments.hits} hits each")
+    told = asyncio.run(
+        record_job(
+            job,
+            ranks,
+            folder / name,
+            _probes(name, wishes),
+            most=arguments.hits,
+            within=arguments.within,
+            listener=listen,
+        )
+    )
+    away.extend(f"{name} rank {each.rank}: {each.reason}" for each in told.unreachable)
+    return read_run(folder / name)

@@ -97,6 +97,9 @@ def _pair(
         if side is not None and hits_of is not None and (side.place, side.expression) not in hits_of.probes:
             unseen.append(f"{side.run} has not recorded {side.expression} at {side.place}")
             return 0
+        if side is not None and hits_of is not None and wish.by and (side.place, wish.by) not in hits_of.probes:
+            unseen.append(f"{side.run} has not recorded {wish.by} at {side.place}")
+            return 0
     mine = runs[wish.left.run].get(rank)
     if mine is None:
         unseen.append(f"{wish.left.run} has no rank {rank}")
@@ -116,19 +119,53 @@ def _pair(
     elif not hits:
         unseen.append(f"rank {rank} never came to {wish.left.place}")
         return 0
-    length = min(len(hits), len(others)) if theirs is not None else len(hits)
-    for number in range(length):
-        differs = _differs(wish, mine, hits[number], theirs, others[number] if theirs is not None else None)
+    pairs: list[tuple[int, Hit, Hit | None]]
+    if wish.right is not None and theirs is not None and wish.by:
+        pairs = _paired(wish, mine, hits, theirs, others, unseen)
+    else:
+        numbered = zip(hits, others, strict=False) if theirs is not None else ((hit, None) for hit in hits)
+        pairs = [(number, hit, beside) for number, (hit, beside) in enumerate(numbered, 1)]
+        if theirs is not None and mine is not theirs and (mine.live or theirs.live):
+            unseen.append(
+                "which hits belong together: ranks that ran already are counted from when they were attached to;"
+                " add by=EXPRESSION, as by=iteration"
+            )
+    for count, (number, hit, beside) in enumerate(pairs, 1):
+        differs = _differs(wish, mine, hit, theirs, beside)
         if differs is not None:
             index, left, right, why = differs
-            found.append(
-                ValueDivergence(wish, number + 1, rank, other if theirs else None, index, left, right, why)
-            )
-            return number + 1
-    if theirs is not None and len(hits) != len(others):
-        why = f"{wish.left.run} came there {len(hits)} times, {wish.right.run if wish.right else ''} {len(others)}"
-        found.append(ValueDivergence(wish, length + 1, rank, other, None, None, None, why))
-    return length
+            found.append(ValueDivergence(wish, number, rank, other if theirs else None, index, left, right, why))
+            return count
+    if theirs is not None and wish.right is not None and len(hits) != len(others) and not wish.by:
+        why = f"{wish.left.run} came there {len(hits)} times, {wish.right.run} {len(others)}"
+        if mine.live or theirs.live:
+            unseen.append(f"ranks {rank} and {other}: {why} while they were recorded")
+        else:
+            found.append(ValueDivergence(wish, len(pairs) + 1, rank, other, None, None, None, why))
+    return len(pairs)
+
+
+def _paired(
+    wish: Wish, mine: RankHits, hits: list[Hit], theirs: RankHits, others: list[Hit], unseen: list[str]
+) -> list[tuple[int, Hit, Hit | None]]:
+    """Hits of equal keys, the first of each key with the first; the number is that of the left side."""
+    assert wish.right is not None
+    left = [_key(hit) for hit in mine.of(wish.left.place, wish.by)]
+    right = [_key(hit) for hit in theirs.of(wish.right.place, wish.by)]
+    waiting: dict[tuple[str, str], list[Hit]] = {}
+    for key, hit in zip(reversed(right), reversed(others[: len(right)]), strict=False):
+        waiting.setdefault(key, []).append(hit)
+    pairs: list[tuple[int, Hit, Hit | None]] = []
+    for number, (key, hit) in enumerate(zip(left, hits, strict=False), 1):
+        if waiting.get(key):
+            pairs.append((number, hit, waiting[key].pop()))
+    if not pairs:
+        unseen.append(f"ranks {mine.rank} and {theirs.rank} have no {wish.by} in common")
+    return pairs
+
+
+def _key(hit: Hit) -> tuple[str, str]:
+    return hit.digest, hit.error
 
 
 def _differs(

@@ -78,6 +78,7 @@ class RankHits:
         ending: How it ended, few words; empty where that is not known.
         well: It ended by itself, with status 0.
         cut: Its last line is cut.
+        live: It ran before and after it was recorded: its hits are counted from there.
     """
 
     rank: int
@@ -87,6 +88,7 @@ class RankHits:
     ending: str = ""
     well: bool = False
     cut: bool = False
+    live: bool = False
 
     def of(self, place: str, expression: str) -> list[Hit]:
         """Hits of a probe, by what it was set to."""
@@ -151,6 +153,8 @@ def _read_rank(folder: Path, rank: int) -> RankHits:
         elif "signal" in document:
             where = clean_line(str(document.get("at", "")))
             found.ending = f"{clean_line(str(document['signal']))}{f' in {where}' if where else ''}"
+        elif "live" in document:
+            found.live = found.well = True
         elif "failed" in document:
             found.ending = f"not started: {clean_line(str(document['failed']))}"
     return found

@@ -4,11 +4,12 @@
 wish     = side op ( side | number ) { option }
 side     = name [ "{" ranks "}" ] "::" expression "@" file ":" line
 op       = "~"  within tolerances, "==" exactly
-option   = "rtol=" number | "atol=" number | "nan=same"
+option   = "rtol=" number | "atol=" number | "nan=same" | "by=" expression without blanks
 ```
 
 `a::x[0]@8@solver.c:42 ~ b::x[0]@8@solver.c:42 rtol=1e-6`: the last `@` with a line behind it is the place. Where
-the right side names no place, it is that of the left one.
+the right side names no place, it is that of the left one. With `by=iteration` the hits of both sides are paired by
+what that expression holds there, not by their number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ladder_backends.ranks.sets.set_invalid import SetInvalid
 _NAME = re.compile(r"\s*(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\{(?P<ranks>[^}]*)\})?::")
 _PLACE = re.compile(r"@(?P<place>[^@\s:]+:\d+)\s*$")
 _OPERATOR = re.compile(r"\s(?P<op>~|==)\s")
-_OPTION = re.compile(r"\s(?P<name>rtol|atol|nan)=(?P<value>\S+)\s*$")
+_OPTION = re.compile(r"\s(?P<name>rtol|atol|nan|by)=(?P<value>\S+)\s*$")
 _HELP = "write it as a::x@solver.c:42 ~ b::x@solver.c:42 rtol=1e-6"
 
 
@@ -63,6 +64,7 @@ class Wish:
         number: That number.
         rtol, atol: Numbers are the same where they differ by no more than atol + rtol * |right|.
         nan_same: Two NaN are the same.
+        by: Expression by whose value hits are paired; empty for their number.
     """
 
     text: str
@@ -73,11 +75,18 @@ class Wish:
     rtol: float = 0.0
     atol: float = 0.0
     nan_same: bool = False
+    by: str = ""
 
     @property
     def sides(self) -> tuple[Side, ...]:
         """Those that are read from a run."""
         return (self.left,) if self.right is None else (self.left, self.right)
+
+    def probes(self, run: str) -> tuple[tuple[str, str], ...]:
+        """Places and expressions that a run has to record for it."""
+        sides = [side for side in self.sides if side.run == run]
+        keys = [(side.place, self.by) for side in sides if self.by]
+        return (*keys, *((side.place, side.expression) for side in sides))
 
 
 def read_wish(text: str) -> Wish:
@@ -86,7 +95,7 @@ def read_wish(text: str) -> Wish:
     Raises:
         WishInvalid: It is none; the fault is pointed at.
     """
-    rtol, atol, nan_same = 0.0, 0.0, False
+    rtol, atol, nan_same, by = 0.0, 0.0, False, ""
     rest = text
     while (option := _OPTION.search(rest)) is not None:
         name, value, at = option["name"], option["value"], option.start("value")
@@ -94,6 +103,8 @@ def read_wish(text: str) -> Wish:
             if value != "same":
                 raise WishInvalid(text, at, "nan= takes same", "", len(value))
             nan_same = True
+        elif name == "by":
+            by = value
         else:
             number = _number(text, value, at)
             rtol, atol = (number, atol) if name == "rtol" else (rtol, number)
@@ -109,9 +120,9 @@ def read_wish(text: str) -> Wish:
     if _NAME.match(rest, right_at) is None:
         value = rest[right_at:].strip()
         number = _number(text, value, right_at)
-        return Wish(text, left, None, number, exact, rtol, atol, nan_same)
+        return Wish(text, left, None, number, exact, rtol, atol, nan_same, by)
     right = _side(text, rest, right_at, len(rest), left.place)
-    return Wish(text, left, right, 0.0, exact, rtol, atol, nan_same)
+    return Wish(text, left, right, 0.0, exact, rtol, atol, nan_same, by)
 
 
 def _side(text: str, rest: str, start: int, end: int, place: str | None) -> Side:

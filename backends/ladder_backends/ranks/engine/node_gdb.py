@@ -245,9 +245,9 @@ class NodeGdb:
     async def attach(self, ranks: Sequence[Rank]) -> list[Unreachable]:
         """Attach to ranks one right after the other, and have them stand.
 
-        Each runs on while the next one is attached to: should that one enter the kernel between look and attach, this
-        gdb is deaf for as long as it stays there, and nothing else stands meanwhile. All of them are refused then;
-        those that it has attached to can be asked as soon as it hears again.
+        Each runs on while the next one is attached to: should that one enter the kernel between look and attach,
+        this gdb is deaf for as long as it stays there, and nothing else stands meanwhile. All of them are refused
+        then; those that it has attached to can be asked as soon as it hears again.
 
         Returns:
             Those that could not be attached to, with the reason.

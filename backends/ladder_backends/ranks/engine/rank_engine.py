@@ -141,9 +141,7 @@ class RankEngine:
             for refused in await asyncio.gather(*work):
                 unreachable.extend(refused)
             standing = [
-                held
-                for rank in wanted
-                if (held := self.held(rank.rank)) is not None and self.engine_of(held).hears
+                held for rank in wanted if (held := self.held(rank.rank)) is not None and self.engine_of(held).hears
             ]
             await self._interrupt(standing)
         answered = tuple(held.rank.rank for held in standing)
@@ -226,7 +224,8 @@ class RankEngine:
             return _STANDING_PAUSE + 0.002 * ranks
         large = any(engine.symbol_bytes > _LARGE for engine in self.engines)
         first = _LARGE_PAUSE if large else _SMALL_PAUSE
-        return first * (1 + 0.5 * (ranks - 1)) * self._slowness
+        # They run while others are attached to: what grows is the burst at the end.
+        return first * (1 + 0.15 * (ranks - 1)) * self._slowness
 
     @contextlib.asynccontextmanager
     async def standing(self, ranks: Iterable[int]) -> AsyncIterator[Standing]:

@@ -1,14 +1,18 @@
 # mypy: ignore-errors
-"""Records what expressions hold at source lines, of one rank, from within gdb (9 or later).
+"""Records what expressions hold at source lines, from within gdb (9 or later).
 
-The console sets `ladder` beforehand: `folder`, and `probes`, a list of `[number, place, expression]`. Of each rank
-`RANK.hits` is written, a JSON document a line, and `RANK.values` with the bytes of each hit.
+The console sets `ladder` beforehand: `folder`, and `probes`, a list of `[number, place, expression]`. Without more
+the program of this gdb, one rank, is run to its end. With `ranks`, the rank of each inferior by its number, and
+`most`, the ranks run already, and conditions of the console's breakpoints call `$_ladder_record(PLACE)`, PLACE
+being that of a place among all, in the order of `probes`. Of each rank `RANK.hits` is written, a JSON document a
+line, and `RANK.values` with the bytes of each hit.
 
     {"rank":2,"probe":0,"place":"solver.c:42","expression":"x[0]@8"}
     {"p":0,"t":{"code":"f","size":8,"count":8,"name":"double [8]"}}     before the first hit, and where that changes
     {"p":0,"h":"<hash>","o":0,"n":64}                                    a hit: hash, place and length of its bytes
     {"p":0,"x":"No symbol ..."}                                          a hit at which it could not be read
     {"end":0} {"signal":"SIGSEGV","at":"act at solver.c:12"}             how the rank ended
+    {"live":100}                                                         it ran on after so many hits, or fewer
 """
 
 import contextlib
@@ -38,8 +42,8 @@ PASSED_ON = (
 class Record:
     """The files of this rank."""
 
-    def __init__(self, folder):
-        self.rank = next((int(os.environ[name]) for name in VARIABLES if os.environ.get(name, "").isdigit()), 0)
+    def __init__(self, folder, rank):
+        self.rank = rank
         self.lines = open(os.path.join(folder, f"{self.rank}.hits"), "w")  # noqa: SIM115 - open to the end
         self.values = open(os.path.join(folder, f"{self.rank}.values"), "wb")  # noqa: SIM115
         self.kept = 0
@@ -71,18 +75,53 @@ class Probe(gdb.Breakpoint):
 
     def stop(self):
         """Write what the expression holds."""
-        try:
-            raw, kind = read(self.asked)
-        except (gdb.error, RuntimeError, ValueError) as error:
-            self.record.write(p=self.probe, x=str(error)[:300])
-            return False
-        if kind != self.told:
-            self.told = kind
-            self.record.write(p=self.probe, t=kind)
-        at = self.record.keep(raw)
-        digest = hashlib.blake2b(raw, digest_size=16).hexdigest()
-        self.record.write(p=self.probe, h=digest, o=at, n=len(raw))
+        self.told = note(self.record, self.probe, self.asked, self.told)
         return False
+
+
+class Record_running(gdb.Function):
+    """Records what ranks hold that run already; always false, so that nothing ever stops for it."""
+
+    def __init__(self, folder, probes, ranks, most):
+        super().__init__("_ladder_record")
+        self.most = most
+        self.places = list(dict.fromkeys(place for _, place, _ in probes))
+        self.probes = [[probe for probe in probes if probe[1] == place] for place in self.places]
+        self.records, self.hits, self.told = {}, {}, {}
+        for inferior, rank in ranks.items():
+            record = self.records[int(inferior)] = Record(folder, rank)
+            for number, place, expression in probes:
+                record.write(rank=rank, probe=number, place=place, expression=expression)
+
+    def invoke(self, place):
+        """Write what all expressions of a place hold in the inferior that came to it."""
+        place, inferior = int(place), gdb.selected_inferior().num
+        record = self.records.get(inferior)
+        hits = self.hits.get((inferior, place), 0)
+        if record is None or hits >= self.most:
+            return 0
+        for number, _, expression in self.probes[place]:
+            key = inferior, number
+            self.told[key] = note(record, number, expression, self.told.get(key))
+        self.hits[inferior, place] = hits + 1
+        if all(self.hits.get((inferior, each)) == self.most for each in range(len(self.places))):
+            record.write(live=self.most)
+        return 0
+
+
+def note(record, probe, expression, told):
+    """Write what an expression holds now; returns what was told of its type last."""
+    try:
+        raw, kind = read(expression)
+    except (gdb.error, RuntimeError, ValueError, OverflowError) as error:
+        record.write(p=probe, x=str(error)[:300])
+        return told
+    if kind != told:
+        record.write(p=probe, t=kind)
+    at = record.keep(raw)
+    digest = hashlib.blake2b(raw, digest_size=16).hexdigest()
+    record.write(p=probe, h=digest, o=at, n=len(raw))
+    return kind
 
 
 def read(expression):
@@ -137,7 +176,7 @@ def main(folder, probes):
             gdb.execute("set " + text)
     for name in PASSED_ON:
         gdb.execute(f"handle {name} nostop noprint pass", False, True)
-    record = Record(folder)
+    record = Record(folder, next((int(os.environ[n]) for n in VARIABLES if os.environ.get(n, "").isdigit()), 0))
     for number, place, expression in probes:
         record.write(rank=record.rank, probe=number, place=place, expression=expression)
     for number, place, expression in probes:
@@ -175,4 +214,7 @@ def main(folder, probes):
     gdb.execute("quit 139")
 
 
-main(ladder["folder"], ladder["probes"])  # noqa: F821 - the console has set it
+if "ranks" in ladder:  # noqa: F821 - the console has set it
+    Record_running(ladder["folder"], ladder["probes"], ladder["ranks"], ladder["most"])  # noqa: F821
+else:
+    main(ladder["folder"], ladder["probes"])  # noqa: F821
