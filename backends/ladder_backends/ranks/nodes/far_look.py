@@ -61,7 +61,6 @@ class FarJob:
 
     async def find(self) -> Job:
         """The ranks of all nodes as one job."""
-
         found = await self.jobs()
         jobs = {host: job for host, told in found.items() for job in told if job.key == self.here.key}
         self.job = join_jobs(self.here, jobs, self.nodes.silent)

@@ -74,6 +74,7 @@ class Nodes:
 
     def __init__(self, live: Sequence[Node], silent: dict[str, str]) -> None:
         self.live = list(live)
+        self._started = tuple(live)
         self.silent = dict(silent)
         self.asked = [*(node.host for node in live), *silent]
 
@@ -154,7 +155,7 @@ class Nodes:
 
     async def close(self) -> None:
         """Let all agents go."""
-        await asyncio.gather(*(node.close() for node in self.live))
+        await asyncio.gather(*(node.close() for node in self._started))
 
 
 async def _start(host: str, command: Sequence[str], source: bytes, lost_after: float) -> Node:
