@@ -140,6 +140,7 @@ def _record(name: str, command: str, folder: Path, wishes: tuple[Wish, ...]) -> 
     """The hits of a run: of a folder in which they were recorded before, or by running it now."""
     from ladder_backends.ranks.compare.recorded_hits import read_run
     from ladder_backends.ranks.compare.recording_run import record_run
+    from ladder_backends.ranks.compare.recording_tensors import COLLECTIVES, record_tensors
 
     if Path(command).is_dir():
         return read_run(Path(command))
@@ -150,6 +151,11 @@ def _record(name: str, command: str, folder: Path, wishes: tuple[Wish, ...]) -> 
     except ValueError as error:
         raise UsageError("compare", f"--run {name}: {error}", "quote the command for a shell") from None
     say(f"run {name}: {command}")
+    if any(place == COLLECTIVES for _, place, _ in probes):
+        if any(probe[1:] != (COLLECTIVES, "tensors") for probe in probes):
+            raise UsageError("compare", f"run {name} is one of tensors or of lines", "a::tensors@collectives alone")
+        record_tensors(words, into)
+        return read_run(into)
     record_run(words, into, probes)
     return read_run(into)
 

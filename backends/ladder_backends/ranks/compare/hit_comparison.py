@@ -175,6 +175,10 @@ def _differs(
         if other is not None and hit.error == other.error:
             return None
         return None, None, None, hit.error or (other.error if other is not None else "")
+    named = [each.type.name for each in (hit, other) if each is not None and each.type is not None]
+    if wish.left.place == "collectives" and len(named) == 2 and named[0] != named[1]:
+        # The name of their type tells which collective it is, and of what.
+        return None, None, None, f"{named[0]} beside {named[1]}"
     if other is not None and hit.digest == other.digest and (wish.nan_same or _no_nan(mine, hit)):
         return None
     raw = mine.bytes_of(hit)

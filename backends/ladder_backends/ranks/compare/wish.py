@@ -2,7 +2,7 @@
 
 ```
 wish     = side op ( side | number ) { option }
-side     = name [ "{" ranks "}" ] "::" expression "@" file ":" line
+side     = name [ "{" ranks "}" ] "::" expression "@" ( file ":" line | "collectives" )
 op       = "~"  within tolerances, "==" exactly
 option   = "rtol=" number | "atol=" number | "nan=same" | "by=" expression without blanks
 ```
@@ -21,7 +21,7 @@ from ladder_backends.ranks.rank_list import RankListInvalid, unfold
 from ladder_backends.ranks.sets.set_invalid import SetInvalid
 
 _NAME = re.compile(r"\s*(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?:\{(?P<ranks>[^}]*)\})?::")
-_PLACE = re.compile(r"@(?P<place>[^@\s:]+:\d+)\s*$")
+_PLACE = re.compile(r"@(?P<place>[^@\s:]+:\d+|collectives)\s*$")
 _OPERATOR = re.compile(r"\s(?P<op>~|==)\s")
 _OPTION = re.compile(r"\s(?P<name>rtol|atol|nan|by)=(?P<value>\S+)\s*$")
 _HELP = "write it as a::x@solver.c:42 ~ b::x@solver.c:42 rtol=1e-6"
