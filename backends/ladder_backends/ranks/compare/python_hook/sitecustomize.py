@@ -2,8 +2,8 @@
 """Hashes the tensors that a rank of torch gives to collectives; Python loads this at its start, by PYTHONPATH.
 
 `LADDER_TENSORS` names the folder: `RANK.hits` and `RANK.values` are written there, of the form that
-`inside/hits.py` describes, each call a hit. What is called below Python, as by the reducer of DDP, is not seen. A tensor of a GPU is
-waited for and copied. A rank is never ended by it: what cannot be recorded is written as such.
+`inside/hits.py` describes, each call a hit. What is called below Python, as by the reducer of DDP, is not seen. A
+tensor of a GPU is waited for and copied. A rank is never ended by it: what cannot be recorded is written as such.
 """
 
 import contextlib
