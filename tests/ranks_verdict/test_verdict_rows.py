@@ -61,6 +61,8 @@ GIVES: dict[str, Callable[[], Looks]] = {
     "stacks-wrong-op": lambda: twice(look(8, native=mpi(8, r3="step PMPI_Barrier opal_progress"))),
     "stacks-split": lambda: twice(look(2, native=mpi(2, r1="step PMPI_Barrier"))),
     "stacks-receive": lambda: twice(look(4, native=mpi(4, r2="step PMPI_Recv"))),
+    "stacks-outside": lambda: twice(look(4, native=mpi(4, r2="step PMPI_Barrier", r3="compute"))),
+    "stacks-messages": lambda: twice(look(4, native=mpi(4, op="PMPI_Ssend"))),
     "call-site": lambda: twice(look(4, native=(*mpi(3), native(3, "step", "PMPI_Allreduce", line=29)))),
     "ras-behind": lambda: [look(3, ras=(ras(0, 9), ras(1, 8), ras(2, 9)))],
     "ras-silent": lambda: [look(2, ras=(ras(0, 9), ras(1, 0, state="MISSING")))],
@@ -112,6 +114,9 @@ NEAR: dict[str, Callable[[], Looks]] = {
     "stacks-wrong-op": lambda: twice(look(8, native=mpi(8))),
     "stacks-split": lambda: twice(look(3, native=mpi(3, r1="step PMPI_Barrier"))),
     "stacks-receive": lambda: twice(look(4, native=mpi(4, op="PMPI_Recv"))),
+    "stacks-outside": lambda: twice(look(4, native=mpi(4, r3="compute"))),
+    # One is on its way, and may send what the others wait for.
+    "stacks-messages": lambda: twice(look(4, native=mpi(4, op="PMPI_Recv", r3="compute"))),
     "call-site": lambda: twice(look(4, native=mpi(4))),
     # Counts that still change mean nothing.
     "ras-behind": lambda: [look(3, ras=(ras(0, 9), ras(1, 8, unchanged=False), ras(2, 9)))],
@@ -171,6 +176,10 @@ def test_words_of_what_is_done_are_of_one_row_each() -> None:
          "solver.c:17."),
         ("stacks-split", "Rank 1 is in MPI_Barrier, rank 0 in MPI_Allreduce: no majority. It was called at "
          "solver.c:17."),
+        ("stacks-outside", "Rank 3 is in no communication while ranks 0-2 wait in MPI_Allreduce and MPI_Barrier. "
+         "It runs compute at solver.c:17."),
+        ("stacks-messages", "All 4 wait in MPI_Ssend at solver.c:17, each for another: a circle, or a lost "
+         "message."),
         ("call-site", "All 4 wait in MPI_Allreduce, but rank 3 called it from solver.c:29, ranks 0-2 from "
          "solver.c:17."),
         ("ras-behind", "Rank 1 has begun fewer AllReduce than ranks 0,2 on communicator 0a6a2b5b: 8 against "
@@ -279,6 +288,33 @@ def test_a_healthy_mpi_job_that_goes_on_is_none_that_hangs() -> None:
     assert judge([look(4, native=first), look(4, 1_002.0, native=second)]).id == "moving"
 
 
+def test_ranks_of_one_group_are_not_blamed_for_another_ones_rank() -> None:
+    """Ranks 0-1 are through with their group; 2 waits in its own for 3, which computes and holds up all."""
+    verdict = judge(twice(look(4, native=mpi(4, op="PMPI_Barrier", r2="step PMPI_Allreduce", r3="compute"))))
+    assert verdict.suspects == (3,)
+    assert verdict.waiters == (0, 1, 2)
+
+
+def test_messages_at_one_look_or_with_a_rank_unheard_are_no_circle() -> None:
+    told = mpi(4, op="PMPI_Recv")
+    assert not judge([look(4, native=told)]).diverges
+    assert not judge(twice(look(5, native=told))).diverges
+
+
+def test_a_rank_that_never_ends_is_missed_in_finalize() -> None:
+    """Open MPI's MPI_Finalize jumps on, and leaves no frame that has its name."""
+    told = tuple(
+        native(rank, *(["compute"] if rank == 2 else ["ompi_mpi_finalize", "__usleep"])) for rank in range(4)
+    )
+    verdict = judge(twice(look(4, native=told)))
+    assert verdict.suspects == (2,)
+    assert "MPI_Finalize" in verdict.sentence
+
+
+def test_stacks_do_not_claim_that_groups_and_sizes_agree() -> None:
+    assert "as far as stacks tell" in judge(twice(look(4, native=mpi(4)))).sentence
+
+
 def test_a_thread_of_a_library_does_not_stand_for_its_rank() -> None:
     loops = [replace(native(rank, "gloo::transport::tcp::Loop::run()"), thread=9) for rank in range(2)]
     mains = [native(rank, "step", "PMPI_Allreduce") for rank in range(2)]
@@ -337,3 +373,9 @@ def test_a_sentence_names_no_more_ranks_than_one_reads() -> None:
     assert ",…) have not joined all_reduce #4 (286 wait, 41 s)." in verdict.sentence
     assert len(verdict.sentence) < 200
     assert verdict.suspects == tuple(sorted(late))
+
+
+def test_a_librarys_own_wait_is_no_message() -> None:
+    """Nobody knows what torch waits for where only its own functions are seen: a collective, mostly."""
+    told = tuple(native(rank, "c10d::ProcessGroupGloo::runLoop") for rank in range(4))
+    assert not judge(twice(look(4, native=told))).diverges

@@ -72,6 +72,8 @@ BOUNDARIES: tuple[Boundary, ...] = (
              ("/selectors.py", "/subprocess.py", "multiprocessing/connection.py", "multiprocessing/popen_fork.py")),
     # MPI: the names of the standard, of its profiling interface, and of the Fortran bindings.
     Boundary("MPI", _COLLECTIVE, r"P?MPIX?_[A-Z]\w*", "MPI standard 4.1, chapter 15 (profiling interface)"),
+    # Open MPI's MPI_Finalize and MPI_Init jump into these, and leave no frame of their own.
+    Boundary("MPI", _COLLECTIVE, r"ompi_mpi_(?:init|finalize)", "ompi/runtime/ompi_mpi_finalize.c"),
     Boundary("MPI", _COLLECTIVE, r"p?mpi_\w+", "MPI standard 4.1, section 19.1 (Fortran)"),
     Boundary("OpenSHMEM", _COLLECTIVE, r"p?shmemx?_\w+", "OpenSHMEM 1.5"),
     # Libraries of collectives.
@@ -92,7 +94,7 @@ BOUNDARIES: tuple[Boundary, ...] = (
     Boundary("HIP", _DEVICE, r"hip(?:Stream|Device|Event)(?:Synchronize|Query|WaitEvent)\w*", "hip_runtime_api.h"),
     # The C library: waiting as such.
     Boundary("libc", _WAIT, r"_*(?:GI_+)?pthread_(?:cond_\w*wait|mutex_\w*lock|rwlock_\w+lock|join|barrier_wait"
-             r"|timedjoin\w*|spin_lock)\w*|_*futex_\w+|_*lll_lock_wait\w*|_*new_sem_\w*wait\w*|sem_\w*wait\w*",
+             r"|timedjoin\w*|clockjoin\w*|spin_lock)\w*|_*futex_\w+|_*lll_lock_wait\w*|_*new_sem_\w*wait\w*|sem_\w*wait\w*",
              "pthread.h, semaphore.h"),
     Boundary("libc", _WAIT, r"_*(?:GI_+|libc_)?(?:poll|ppoll|select|pselect|epoll_p?wait2?|accept4?|connect"
              r"|recv(?:from|msg|mmsg)?|send(?:to|msg|mmsg)?|read|pread(?:64)?|readv|write|pwrite(?:64)?|writev"

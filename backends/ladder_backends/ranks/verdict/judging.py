@@ -17,13 +17,14 @@ from ladder_backends.ranks.stacks.samples import Course, Samples
 from ladder_backends.ranks.verdict import counts, wording
 from ladder_backends.ranks.verdict.recorded import GroupState, Parting, lasting, partings, pending_seq, states_of
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
+from ladder_backends.ranks.verdict.several_ops import messages_only, several_ops
 from ladder_backends.ranks.verdict.standing import Standing, kind_of_stacks, place_of, standings, user_frame
 from ladder_backends.ranks.verdict.waiting import circle_of, roots_of
 from ladder_backends.ranks.verdict.wording import ages, names
 
 _HIGH, _MEDIUM = 5, 3
 _RECORDER, _NATIVE, _KERNEL, _RAS = "flight recorder", "stacks", "proc", "RAS"
-_OF_STACKS = ("stacks-missing", "stacks-wrong-op", "stacks-split", "stacks-receive", "call-site")
+_OF_STACKS = ("stacks-", "call-site")
 _ORDER = {row.id: number for number, row in enumerate(ROWS)}
 
 
@@ -38,7 +39,7 @@ def verdicts(samples: Sequence[Evidence]) -> tuple[RankVerdict, ...]:
     Args:
         samples: Looks at one job in the order of time; at least one.
     """
-    return _Case(samples).verdicts()
+    return Case(samples).verdicts()
 
 
 def joined_stacks(evidence: Evidence) -> tuple[RankStack, ...]:
@@ -48,10 +49,10 @@ def joined_stacks(evidence: Evidence) -> tuple[RankStack, ...]:
 
 def courses(samples: Sequence[Evidence]) -> dict[int, str]:
     """What the thread that stands for each rank did over the looks that can be compared with the newest."""
-    return {rank: str(course) for rank, course in _Case(samples).courses.items()}
+    return {rank: str(course) for rank, course in Case(samples).courses.items()}
 
 
-class _Case:
+class Case:
     """One job and all looks at it."""
 
     def __init__(self, samples: Sequence[Evidence]) -> None:
@@ -65,6 +66,7 @@ class _Case:
 
     @property
     def looks(self) -> int:
+        """How many there are."""
         return len(self.samples)
 
     @cached_property
@@ -86,10 +88,12 @@ class _Case:
 
     @cached_property
     def stacks(self) -> tuple[RankStack, ...]:
+        """Those of the newest look, joined."""
         return joined_stacks(self.now)
 
     @cached_property
     def standing(self) -> dict[int, Standing]:
+        """What each rank does whose stack is known."""
         return standings(self.stacks, self.pids, self.now.activity)
 
     @cached_property
@@ -117,6 +121,7 @@ class _Case:
         }
 
     def verdicts(self) -> tuple[RankVerdict, ...]:
+        """Every one that applies, the most telling first."""
         found = [*self._bodies(), *self._recorded(), *self._by_stacks(), *self._by_counts()]
         found.sort(key=lambda one: _ORDER[one.id])
         if any(one.diverges for one in found):
@@ -149,7 +154,7 @@ class _Case:
         told = tuple(facts)
         points = kind.base + sum(fact.speaks for fact in told)
         level = Confidence.HIGH if points >= _HIGH else Confidence.MEDIUM if points >= _MEDIUM else Confidence.LOW
-        looks = self.stack_looks if row in _OF_STACKS else self.looks
+        looks = self.stack_looks if row.startswith(_OF_STACKS) else self.looks
         if looks < 2 and kind.diverges and row not in ("dead", "wrong-op", "split-op", "size", "dtype"):
             # A healthy job caught between two lines looks like this too.
             level = Confidence.LOW if level is Confidence.LOW else Confidence.MEDIUM
@@ -174,7 +179,7 @@ class _Case:
             return f"It waits in the system call {activity.syscall}."
         return ""
 
-    def _tail(self, suspects: Sequence[int]) -> str:
+    def tail(self, suspects: Sequence[int]) -> str:
         """What the suspects do, where they all do the same or there is one."""
         told = {self._about(rank) for rank in suspects}
         if len(told) != 1:
@@ -183,7 +188,7 @@ class _Case:
         words = told.pop()
         return words if len(suspects) == 1 or not words else f"Each {words[3:]}"
 
-    def _looks(self, suspects: Sequence[int], waiters: Sequence[int]) -> list[RankFact]:
+    def looked(self, suspects: Sequence[int], waiters: Sequence[int]) -> list[RankFact]:
         """Whether those it is about stood where they stood."""
         if self.looks < 2 or (self.standing and self.stack_looks < 2):
             return [RankFact("one look only: a second one tells a hang from a moment", "looks")]
@@ -286,7 +291,7 @@ class _Case:
         ]
         if self.looks > 1:
             facts.append(RankFact(f"nothing of it changed over {self.looks} looks", _RECORDER, 1))
-        facts += self._looks(one.culprits, one.others)
+        facts += self.looked(one.culprits, one.others)
         facts += self._agreeing(one.culprits, one.others) if one.kind in ("missing", "never", "p2p") else []
         if one.silent:
             facts.append(RankFact(f"no recorder of {names(one.silent)}: suspects too", _RECORDER, -1))
@@ -298,7 +303,7 @@ class _Case:
         if where:
             facts.append(RankFact(f"it was asked for {where}", _RECORDER))
         row = one.kind
-        tail = self._tail(one.culprits)
+        tail = self.tail(one.culprits)
         theirs, mine = "", ""
         if row == "missing" and len(one.others) < len(one.culprits):
             row = "alone"
@@ -328,7 +333,7 @@ class _Case:
             for one in circle
         )
         facts = [RankFact("each of them waits in another group for the others", _RECORDER, 2)]
-        facts += self._looks(sorted(ranks), ())
+        facts += self.looked(sorted(ranks), ())
         return self.make("crossed", ranks, (), facts, circle=words, group=circle[0].group, seq=circle[0].seq)
 
     def _none_missing(self) -> list[RankVerdict]:
@@ -348,10 +353,10 @@ class _Case:
             if gone:
                 reasons = {reason for rank in gone if (reason := self.silent.get(rank, ""))}
                 why = f" ({reasons.pop()})" if len(reasons) == 1 else ""
-                facts += self._looks(gone, state.heard)
+                facts += self.looked(gone, state.heard)
                 return [
                     self.make("no-evidence", gone, state.heard, facts, group=state.group, seq=entry.seq, why=why,
-                              op=entry.op, number=number, age=age, tail=self._tail(gone))
+                              op=entry.op, number=number, age=age, tail=self.tail(gone))
                 ]  # fmt: skip
             if self.looks > 1:
                 return [
@@ -407,41 +412,26 @@ class _Case:
         if twice and any(self.courses.get(rank) is Course.MOVES for rank in waiters):
             return [self._goes_on(waiters)]
         if not ops:
-            return []
+            return messages_only(self, messages) if not (own or device or self.silent) else []
         ordered = sorted(ops.items(), key=lambda each: -len(each[1]))
         op, most = ordered[0]
         if len(ordered) > 1:
-            return [self._other_ops(ordered, own)]
+            return [several_ops(self, ordered, own)]
         if own:
-            facts = [RankFact(f"{len(most)} wait in {op}", _NATIVE, 1), *self._looks(own, most)]
+            facts = [RankFact(f"{len(most)} wait in {op}", _NATIVE, 1), *self.looked(own, most)]
             if twice and all(self.courses.get(rank) is Course.STUCK for rank in most):
                 facts.append(RankFact(f"{names(most)} stood there at {self.stack_looks} looks", _NATIVE, 1))
-            return [self.make("stacks-missing", own, most, facts, op=op, tail=self._tail(own))]
+            return [self.make("stacks-missing", own, most, facts, op=op, tail=self.tail(own))]
         if messages:
             other, ranks = max(messages.items(), key=lambda each: len(each[1]))
-            facts = [RankFact(f"{len(most)} wait in {op}", _NATIVE, 1), *self._looks(ranks, most)]
-            return [self.make("stacks-receive", ranks, most, facts, op=other, others=op, tail=self._tail(ranks))]
+            facts = [RankFact(f"{len(most)} wait in {op}", _NATIVE, 1), *self.looked(ranks, most)]
+            return [self.make("stacks-receive", ranks, most, facts, op=other, others=op, tail=self.tail(ranks))]
         if self.silent:
             reasons = set(self.silent.values())
             why = f" ({reasons.pop()})" if len(reasons) == 1 and "" not in reasons else ""
-            facts = [RankFact(f"all {len(most)} that tell wait in {op}", _NATIVE, 1), *self._looks((), most)]
+            facts = [RankFact(f"all {len(most)} that tell wait in {op}", _NATIVE, 1), *self.looked((), most)]
             return [self.make("no-evidence", self.silent, most, facts, op=op, number="", age="", why=why)]
         return self._one_op(op, most, device)
-
-    def _other_ops(self, ordered: Sequence[tuple[str, list[int]]], own: Sequence[int]) -> RankVerdict:
-        """Ranks in different collectives: the fewest are the suspects."""
-        op, most = ordered[0]
-        rest = [rank for _, ranks in ordered[1:] for rank in ranks]
-        others = " and ".join(name for name, _ in ordered[1:])
-        facts = [RankFact(f"{names(ranks)} wait in {name}", _NATIVE, 1) for name, ranks in ordered[:3]]
-        facts += self._looks(rest, most)
-        if own:
-            facts.append(RankFact(f"{names(own)} {wording.verb(own, 'is', 'are')} in no collective", _NATIVE, -1))
-        split = len(ordered[1][1]) == len(most)
-        row = "stacks-split" if split else "stacks-wrong-op"
-        lines = {one.place for rank in rest if (one := self.standing[rank]).place}
-        tail = f"It was called {lines.pop()}." if len(lines) == 1 else ""
-        return self.make(row, rest, most, facts, op=others, others=op, tail=tail)
 
     def _one_op(self, op: str, ranks: Sequence[int], device: Sequence[int]) -> list[RankVerdict]:
         """All in one operation: from different lines, or together."""
@@ -449,7 +439,7 @@ class _Case:
         for rank in ranks:
             lines.setdefault(self.standing[rank].place, []).append(rank)
         ordered = sorted(lines.items(), key=lambda each: -len(each[1]))
-        facts = [RankFact(f"{names(ranks)} wait in {op}", _NATIVE, 1), *self._looks(ranks, ())]
+        facts = [RankFact(f"{names(ranks)} wait in {op}", _NATIVE, 1), *self.looked(ranks, ())]
         if len(ordered) > 1 and "" not in lines:
             few = [rank for _, some in ordered[1:] for rank in some]
             mine = " and ".join(line.removeprefix("at ") for line, _ in ordered[1:3])
@@ -459,7 +449,19 @@ class _Case:
             ]  # fmt: skip
         everybody = len(ranks) + len(device) >= len(self.world)
         if self.stack_looks > 1 and everybody:
-            return [self.make("same", (), ranks, facts, op=op, number="", age="", total=len(ranks))]
+            return [
+                self.make(
+                    "same",
+                    (),
+                    ranks,
+                    facts,
+                    op=op,
+                    number="",
+                    age="",
+                    total=len(ranks),
+                    so_far=" as far as stacks tell, which know no groups or sizes",
+                )
+            ]
         if self.stack_looks < 2:
             return [self.make("together", (), ranks, facts, words=f"{len(ranks)} wait in {op}")]
         return []
@@ -473,17 +475,17 @@ class _Case:
         """What RAS alone tells."""
         found = []
         for one in counts.behind(self.now.ras):
-            facts = [RankFact("the same counts at two queries", _RAS, 2), *self._looks(one.ranks, one.others)]
+            facts = [RankFact("the same counts at two queries", _RAS, 2), *self.looked(one.ranks, one.others)]
             found.append(
                 self.make("ras-behind", one.ranks, one.others, facts, op=one.op, mine=one.fewest, theirs=one.most,
-                          on=f" on communicator {one.communicator}", tail=self._tail(one.ranks))
+                          on=f" on communicator {one.communicator}", tail=self.tail(one.ranks))
             )  # fmt: skip
         silent = counts.silent(self.now.ras)
         if silent:
             # Text answers name outliers only: who is not named there is one of the many.
             heard = sorted(set(self.world) - set(silent))
-            facts = [RankFact("RAS has no data of it", _RAS, 1), *self._looks(silent, heard)]
-            found.append(self.make("ras-silent", silent, heard, facts, tail=self._tail(silent)))
+            facts = [RankFact("RAS has no data of it", _RAS, 1), *self.looked(silent, heard)]
+            found.append(self.make("ras-silent", silent, heard, facts, tail=self.tail(silent)))
         return found
 
     def _quiet(self) -> RankVerdict:

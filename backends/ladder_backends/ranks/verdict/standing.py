@@ -122,6 +122,8 @@ def operation_of(frame: RankFrame, library: str) -> tuple[str, bool]:
 
 
 def _mpi(name: str) -> tuple[str, bool]:
+    if name.startswith("ompi_mpi_"):
+        name = f"MPI_{name.removeprefix('ompi_mpi_').capitalize()}"
     if name.islower():
         fortran = _FORTRAN.fullmatch(name)
         bare = (fortran[1] if fortran is not None else name).capitalize()

@@ -90,6 +90,7 @@ def sentence(form: str, suspects: Sequence[int], waiters: Sequence[int], words: 
             "does": verb(suspects, "does", "do"),
             "do": verb(waiters, "does", "do"),
         },
+        do_wait=waits(waiters),
         are=verb(waiters, "is", "are"),
         it=verb(suspects, "it", "them"),
         wait=waits(waiters if "for it" in form else suspects),
