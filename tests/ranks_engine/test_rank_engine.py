@@ -396,7 +396,7 @@ async def test_a_rank_that_gets_stuck_just_before_its_attach_is_told_of_and_wait
         (notice,) = [event for event in events if event.kind is RankEventKind.NOTICE]
         assert notice.rank == 1
         assert "state D" in notice.text
-        assert "its gdb hears nothing until then; ranks that it has attached to run: 0" in notice.text
+        assert "its gdb hears nothing until then; ranks 0 of it run, but stand where they come" in notice.text
         # Nobody else stands meanwhile, and questions are answered with the reason at once.
         before = [steady.beat(rank) for rank in (0, 2, 3)]
         await until(lambda: all(steady.beat(rank) > old for rank, old in zip((0, 2, 3), before, strict=True)))

@@ -309,8 +309,9 @@ class NodeGdb:
             # It holds others: it is waited for, not ended.
             self.waits_for = held
             text = f"rank {rank.rank} does not stop: {self._why_late(held)}; its gdb hears nothing until then"
-            others = fold(one.rank.rank for one, _ in asked[:-1])
-            self._notice(rank, f"{text}; ranks that it has attached to run: {others}" if others else text)
+            others = fold(one.rank.rank for one in self.held if one is not held)
+            more = f"; ranks {others} of it run, but stand where they come to a breakpoint" if others else ""
+            self._notice(rank, text + more)
             answer.add_done_callback(lambda late: self._heard(held, late))
 
     def _why_late(self, held: HeldRank) -> str:
