@@ -121,6 +121,28 @@ async def test_symbols_are_read_before_and_mean_the_process_alone(
     assert told.values()["n"].isdigit()
 
 
+async def test_nobody_hears_of_a_rehearsal(started: Any, told: Any, library_user: Path, monkeypatch) -> None:
+    """Before the symbols of large libraries are read, something small is attached to."""
+    rehearsed: list[bool] = []
+    rehearse = attaching.rehearse
+
+    async def watched(engine: Any) -> bool:
+        rehearsed.append(await rehearse(engine))
+        return rehearsed[-1]
+
+    monkeypatch.setattr(attaching, "_WORTH_A_WORD", 0)
+    monkeypatch.setattr(attaching, "rehearse", watched)
+    process = started(library_user)
+    await told.session.open(AttachTarget(process.pid))
+    await told.session.at_rest()
+    assert rehearsed == [True]
+    debugger = told.session.debugger
+    assert debugger.process.pids == {"i1": process.pid}
+    assert debugger.events.stops == 1
+    assert [thread.id for thread in await debugger.threads.list()] == [1]
+    assert not any("cat" in text or "Inferior 2" in text for text in told.notices())
+
+
 async def test_a_plain_attach_reads_them_afterwards(
     started: Any, told: Any, library_user: Path, monkeypatch
 ) -> None:

@@ -15,7 +15,8 @@ from typing import Protocol
 from ladder_backends.errors import CommandFailed, EngineDied, NotRecorded, TargetInvalid
 from ladder_backends.gdb.process_check import check_process, explain_refusal
 from ladder_backends.gdb.quoting import mi_string
-from ladder_backends.gdb.warm_symbols import Commands, WarmSymbols
+from ladder_backends.gdb.rehearsal import Rehearsing, rehearse
+from ladder_backends.gdb.warm_symbols import WarmSymbols
 from ladder_backends.mi.records import ResultRecord
 from ladder_backends.model.events import EngineNotice, Event
 from ladder_backends.paths import cache_dir
@@ -40,7 +41,7 @@ _LARGEST_COPY = 2 << 30
 """Bytes of a deleted program that are copied for the engine."""
 
 
-class Attacher(Commands, Protocol):
+class Attacher(Rehearsing, Protocol):
     """The engine that attaches."""
 
     async def start(self) -> None:
@@ -120,6 +121,7 @@ class Attaching:
                 f"reading the symbols of {len(objects.files)} files ({size >> 20} MB) while process {self._pid}"
                 " runs on; it is stopped afterwards"
             )
+            await rehearse(self._engine)
         for _ in range(_ROUNDS):
             known = len(self.warm.names)
             await self.warm.read(objects)

@@ -59,7 +59,7 @@ class Console:
     def read(self, chunk: bytes) -> None:
         """Take what the command line wrote."""
         text = self.line.feed(chunk)
-        if text:
+        if text and not self._events.deaf:
             self._emit(ConsoleOutput(text))
             self._events.hear_console(text)
         if self.expects_prompt and self.line.waits:

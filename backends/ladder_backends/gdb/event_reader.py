@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
 import time
@@ -47,6 +48,7 @@ from ladder_backends.model.focus import Focus
 from ladder_backends.text import clean, decode
 
 _LOG_LINES = 20
+_OF_NO_PROCESS = frozenset(("cmd-param-changed", "breakpoint-created", "breakpoint-modified", "breakpoint-deleted"))
 
 _EXECUTES = " is executing new program: "
 _KEEPS_LAYOUT = "warning: Error disabling address space randomization"
@@ -106,6 +108,7 @@ class EventReader:
         self.parameters: dict[str, str] = {}
         self.log: deque[str] = deque(maxlen=_LOG_LINES)
         self._hearers: list[Heard] = []
+        self._rehearsal: asyncio.Event | None = None
         self.amend: Callable[[Mapping[str, Value], TargetStopped], TargetStopped] = lambda _, stop: stop
         self.overhear: Callable[[str], None] = lambda _: None
         self.overhear_console: Callable[[str], None] = lambda _: None
@@ -117,7 +120,10 @@ class EventReader:
 
     def read(self, notice: Notice) -> None:
         """Take one notice."""
-        if isinstance(notice, AsyncRecord):
+        if self.deaf and not (isinstance(notice, AsyncRecord) and notice.cls in _OF_NO_PROCESS):
+            if isinstance(notice, AsyncRecord) and notice.cls == "stopped" and self._rehearsal is not None:
+                self._rehearsal.set()
+        elif isinstance(notice, AsyncRecord):
             name = f"{notice.kind}{notice.cls}"
             reader = self._READERS.get(name)
             if reader is not None:
@@ -153,6 +159,20 @@ class EventReader:
         self.thread = thread
         if self.table.non_stop:
             self.running = self.table.standing(thread) is None
+
+    @property
+    def deaf(self) -> bool:
+        """What is told now of a process, or written, is of a rehearsal."""
+        return self._rehearsal is not None
+
+    @contextlib.contextmanager
+    def rehearsing(self) -> Iterator[asyncio.Event]:
+        """Hear nothing of processes; what is yielded is set as soon as one stands."""
+        self._rehearsal = asyncio.Event()
+        try:
+            yield self._rehearsal
+        finally:
+            self._rehearsal = None
 
     @contextlib.contextmanager
     def hearing(self) -> Iterator[Heard]:
