@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,9 @@ import pytest
 from ladder_backends.model.ranks import Launcher
 from ladder_backends.ranks.choosing import job_of
 from ladder_backends.ranks.discovery import Discovery
+from ladder_backends.ranks.nodes.far_look import FarJob
+from ladder_backends.ranks.nodes.nodes import Nodes
+from ladder_backends.ranks.nodes.transports import first_that_applies, transports
 
 _NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch")
 _CONF = """ClusterName=ladder
@@ -132,6 +136,35 @@ def test_a_step_whatever_it_speaks(start, tmp_path, slurm, mpi_program, flavour,
     assert {rank.executable for rank in job.ranks} == {str(program)}
     assert "mpi_waiting" in job.title
     assert job_of(found, job.ranks[1].pid).key == job.key
+    (folder / "end").touch()
+    running.may_die = True
+    assert running.process.wait(30) == 0
+
+
+async def test_an_agent_comes_by_srun_into_the_running_step(start, tmp_path, slurm, mpi_program, monkeypatch):
+    running, folder = step(start, tmp_path, slurm, [mpi_program("mpich", "mpi_waiting")], 2, "--mpi=pmi2")
+    running.wait_until(lambda: all((folder / f"up-{rank}").exists() for rank in range(2)), "all come up")
+    job = job_of(Discovery(), running.pid)
+    for name, value in slurm.items():
+        monkeypatch.setenv(name, value)
+    host = socket.gethostname().partition(".")[0]
+    said: list[str] = []
+    transport = await first_that_applies(transports(job), host, said.append)
+    assert transport.name == "srun"
+    assert said[0].startswith(f"srun: srun --jobid={job.key[6:].partition('.')[0]} --overlap")
+    nodes = await Nodes.start([host], transport)
+    try:
+        assert nodes.silent == {}
+        blank = replace(job, ranks=(), missing=(), elsewhere=(0, 1))
+        far = FarJob(blank, nodes)
+        found = await far.find()
+        assert [(rank.rank, rank.pid) for rank in found.ranks] == [(rank.rank, rank.pid) for rank in job.ranks]
+        look = await far.look()
+        assert [each.rank for each in look.activity] == [0, 1]
+        assert look.unreachable == ()
+    finally:
+        await nodes.close()
+    assert running.process.poll() is None
     (folder / "end").touch()
     running.may_die = True
     assert running.process.wait(30) == 0

@@ -36,6 +36,8 @@ def configure(parser: ArgumentParser) -> None:
         metavar="ACT",
         help="act on a set under gdb: 'bt $a{0..3}', 'print $a EXPRESSION', ...",
     )
+    parser.add_argument("--hosts", metavar="H,H", help="look on these nodes, too; - finds them from the job")
+    parser.add_argument("--launch", metavar="WORDS", help="how to start a program there: 'ssh {host}'")
     parser.add_argument("--every", metavar="S", help="look again and again, and keep each look in the -o folder")
     parser.add_argument("-o", metavar="DIR", dest="folder", type=Path, help="folder or file to write to")
     parser.add_argument("--html", action="store_true", help="print one HTML page, or write it with -o")
@@ -58,6 +60,10 @@ def run(arguments: Namespace) -> int:
     every = _seconds(arguments.every, "--every") if arguments.every is not None else None
     if sum(1 for each in (arguments.pid, arguments.job, arguments.pids) if each is not None) > 1:
         raise UsageError("ranks", "--pid, --job and --pids exclude each other", "name the job once")
+    if arguments.hosts is None and arguments.launch is not None:
+        raise UsageError("ranks", "--launch needs --hosts", "name the nodes, or - for those of the job")
+    if arguments.hosts is not None and (arguments.do or arguments.tui or arguments.program or arguments.listing):
+        raise UsageError("ranks", "--hosts goes with looks only", "act on ranks on their own node")
     if every is not None and arguments.folder is None:
         raise UsageError("ranks", "--every needs a folder", "name one with -o DIR")
     apply_settings(getattr(arguments, "theme", None))
@@ -73,10 +79,18 @@ def run(arguments: Namespace) -> int:
         from ladder_tui.cli.ranks_screen import show_ranks
 
         return show_ranks(arguments)
+    if every is not None and arguments.hosts is not None:
+        from ladder_tui.cli.ranks_nodes import keep_looking_on_nodes
+
+        return keep_looking_on_nodes(arguments, every)
     if every is not None:
         from ladder_tui.cli.ranks_every import keep_looking
 
         return keep_looking(arguments, every)
+    if arguments.hosts is not None:
+        from ladder_tui.cli.ranks_nodes import look_on_nodes
+
+        return tell(asyncio.run(look_on_nodes(arguments, samples, between)), arguments)
     job = find(arguments)
     if arguments.do:
         from ladder_tui.cli.ranks_do import act
@@ -158,7 +172,8 @@ def exit_code(looks: list[Evidence], told: tuple[RankVerdict, ...]) -> int:
     gone = {each.rank for each in now.unreachable}
     if told[0].diverges or gone:
         return 1
-    return 0
+    # That they live is no news of what they do: a script must not take it for "no divergence".
+    return 2 if told[0].id == "nothing" else 0
 
 
 def _print_html(looks: list[Evidence], told: tuple[RankVerdict, ...], file: Path | None) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 _SANITIZE = """--tool --preset --with --without --kernel --launch-skip --launch-count --padding --print-limit
 --racecheck-report --timeout --launch-timeout --target-processes --processes --error-exitcode --suppressions
 --option --save"""
-_RANKS = "--pid --job --pids --mesh --stacks --samples --between --every --do"
+_RANKS = "--pid --job --pids --mesh --stacks --samples --between --every --do --hosts --launch"
 
 _RUN = "--theme --rung --record -o --cwd --env --stdin --follow-fork"
 

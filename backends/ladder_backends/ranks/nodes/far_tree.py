@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import gc
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ladder_backends.model.ranks import Unreachable
@@ -37,10 +39,23 @@ async def tree_of_nodes(
             silent.extend(unheard)
         return found
 
-    answers = await nodes.each(one)
+    with _without_collection():
+        answers = await nodes.each(one)
     for host, why in nodes.silent.items():
         silent += [
             Unreachable(rank, f"node {host} did not answer: {why}", "look again") for rank in ranks.get(host, ())
         ]
     classes = join_classes(classes for found in answers.values() for classes in found)
     return StackTree(classes, silent, Granularity.LINE)
+
+
+@contextlib.contextmanager
+def _without_collection() -> Iterator[None]:
+    """Look for no garbage meanwhile: an answer has no circles, and its lists would be searched again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
