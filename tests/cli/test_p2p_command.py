@@ -133,3 +133,12 @@ def test_what_root_printed_is_a_fact_of_the_verdict(p2p: Any, tmp_path: Path) ->
     document = json.loads(report.read_text())
     assert document["p2p"]["verdict"]["id"]
     assert document["machine"]["gpus"]
+
+
+def test_counters_that_rise_while_pairs_are_tested_are_told(p2p: Any, tmp_path: Path) -> None:
+    gpus = "[[gpu]]\n[[gpu]]\n[gpu.rising]\n181 = 3\n"
+    path = tmp_path / "machine.toml"
+    path.write_text(f'title = "rising"\ndriver = "570.133.20"\n{gpus}')
+    done = p2p("--simulate", path)
+    assert done.code == 1
+    assert "errors were counted meanwhile" in done.out

@@ -13,6 +13,7 @@ from ladder_tui.cli.parser import UsageError, add_json, add_tui
 if TYPE_CHECKING:
     from ladder_backends.model.baseline import Comparison
     from ladder_backends.model.topology import Machine
+    from ladder_backends.session.hardware_ports import HardwarePorts
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -100,13 +101,16 @@ def _record(arguments: Namespace) -> int:
     return exit_code(machine)
 
 
-def read(simulate: str | None, paste: str | None = None, *, command: str = "hardware") -> Machine:
+def read(
+    simulate: str | None, paste: str | None = None, *, command: str = "hardware", ports: HardwarePorts | None = None
+) -> Machine:
     """Read this machine, or a simulated one, with what a person has pasted.
 
     Args:
         simulate: Name or file of a simulated machine.
         paste: File with output that root has given; `-` is standard input.
         command: Which command was given it.
+        ports: Where it is read, if it will be read there again: counters are compared.
 
     Raises:
         LadderError: There is no such simulated machine, or no such file.
@@ -116,7 +120,7 @@ def read(simulate: str | None, paste: str | None = None, *, command: str = "hard
     from ladder_backends.hardware.pci import NOTHING_SUPPLIED, Supplied
     from ladder_backends.session.hardware_ports import hardware_ports
 
-    ports = hardware_ports(simulate)
+    ports = ports or hardware_ports(simulate)
     supplied, log = NOTHING_SUPPLIED, None
     if paste is not None:
         text = _pasted(paste)

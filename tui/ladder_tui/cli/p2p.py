@@ -172,7 +172,7 @@ def _sweep(arguments: Namespace, wish: Wish) -> int:
 
     # Links are read before, so that a baseline holds the same whatever the sweep did to them.
     ports = hardware_ports(arguments.simulate)
-    machine = read(arguments.simulate, arguments.paste, command="p2p")
+    machine = read(arguments.simulate, arguments.paste, command="p2p", ports=ports)
     asyncio.run(work())
     state = sweep.state
     facts = host_facts(machine)
