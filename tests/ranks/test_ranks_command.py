@@ -80,6 +80,13 @@ def test_a_dead_rank_is_an_exit_code(waiting_job, ladder_tui):
     assert "found 2 of 3 on 1 node; rank 1: no live process" in ladder_tui("ranks", "--pid", running.pid).stdout
 
 
+def test_nothing_known_is_no_news_of_health(waiting_job, ladder_tui):
+    running = waiting_job("openmpi", 2)
+    told = ladder_tui("ranks", "--pid", running.pid, "--stacks", "none", "--samples", "1")
+    assert told.returncode == 2
+    assert "Nothing is known" in told.stderr
+
+
 def test_looks_are_kept_until_the_job_is_over(waiting_job, tmp_path):
     running = waiting_job("openmpi", 2)
     running.may_die = True

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ladder_backends.model.ranks import Evidence
+from ladder_backends.model.ranks import Evidence, RankSource, Reading, Unreachable
 from ladder_backends.ranks.verdict import judge, verdicts
 from ladder_backends.ranks.verdict.rows import BY_ID, DOING, ROWS
 
@@ -379,3 +379,13 @@ def test_a_librarys_own_wait_is_no_message() -> None:
     """Nobody knows what torch waits for where only its own functions are seen: a collective, mostly."""
     told = tuple(native(rank, "c10d::ProcessGroupGloo::runLoop") for rank in range(4))
     assert not judge(twice(look(4, native=told))).diverges
+
+
+def test_nothing_known_says_why() -> None:
+    missing = Unreachable(0, "eu-stack is not on PATH"), Unreachable(1, "eu-stack is not on PATH")
+    reading = Reading(RankSource.EU_STACK, (), missing)
+    told = look(2, readings=(reading,), activity=(active(0), active(1)))
+    assert judge(twice(told)).sentence == ("Nothing is known of what the ranks do: eu-stack is not on PATH.")
+    ended = tuple(Unreachable(rank, f"process {rank} has ended") for rank in range(2))
+    sentence = judge(twice(look(2, unreachable=ended))).sentence
+    assert sentence == "Nothing is known of what the ranks do: all of them ended before they were looked at."

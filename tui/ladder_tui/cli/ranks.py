@@ -161,7 +161,10 @@ def tell(looks: list[Evidence], arguments: Namespace) -> int:
 
         width = min(160, max(80, shutil.get_terminal_size((100, 24)).columns))
         print_lines(look_lines(looks, told, width=width))
-    return exit_code(looks, told)
+    code = exit_code(looks, told)
+    if code == 2 and looks[-1].job.ranks:
+        say(told[0].sentence)
+    return code
 
 
 def exit_code(looks: list[Evidence], told: tuple[RankVerdict, ...]) -> int:

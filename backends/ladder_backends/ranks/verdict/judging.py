@@ -19,6 +19,7 @@ from ladder_backends.ranks.verdict.recorded import GroupState, Parting, lasting,
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
 from ladder_backends.ranks.verdict.several_ops import messages_only, several_ops
 from ladder_backends.ranks.verdict.standing import Standing, kind_of_stacks, place_of, standings, user_frame
+from ladder_backends.ranks.verdict.unknown import why_unknown
 from ladder_backends.ranks.verdict.waiting import circle_of, roots_of
 from ladder_backends.ranks.verdict.wording import ages, names
 
@@ -491,8 +492,7 @@ class Case:
     def _quiet(self) -> RankVerdict:
         """Nothing wrong was found, or nothing was told."""
         if not self.standing and not self.now.collectives and not self.now.ras:
-            notes = {reading.note for reading in self.now.readings if reading.note}
-            why = f": {notes.pop()}" if len(notes) == 1 else ""
+            why = why_unknown(self.now, self.silent, self.world)
             return self.make("nothing", (), (), (), why=why)
         told = f"{len(self.standing)} of {len(self.world)} ranks told where they stand"
         moved = [rank for rank, course in self.courses.items() if course is Course.MOVES]
