@@ -121,6 +121,8 @@ async def test_an_engine_without_lanes(make: Made) -> None:
     assert await debugger.kernels() == ()
     reached = await debugger.switch(Focus.of(thread=4))
     assert (reached.dim3("workgroup"), reached.index("lane")) == ((0, 0, 0), None)
+    moved = await debugger.switch(Focus.of(workgroup=(2, 0, 0)))
+    assert (moved.dim3("workgroup"), moved.index("wave")) == ((2, 0, 0), 5)
     with pytest.raises(FocusRefused, match="waves and no lanes"):
         await debugger.switch(Focus.of(thread=4, lane=3))
     assert not [command for command in engine.sent if command.startswith(("-lane-info", "-dispatch-info"))]

@@ -33,7 +33,7 @@ class Waves:
     """Asks an engine about its waves.
 
     Attributes:
-        dispatches: Those listed last, by the runtime's number.
+        dispatches: Those listed or met, by the runtime's number.
     """
 
     def __init__(self, engine: GdbDialect) -> None:
@@ -55,9 +55,13 @@ class Waves:
             answer = await self._engine.command(f"-thread-info {thread}")
         except CommandFailed:
             return None
-        return next(
-            (wave_of(text_of(row.get("target-id"))) for row in rows_of(answer.results.get("threads"))), None
-        )
+        names = (text_of(row.get("target-id")) for row in rows_of(answer.results.get("threads")))
+        wave = next((wave_of(name) for name in names), None)
+        if wave is not None and wave.dispatch is not None:
+            # An engine that lists no dispatches tells of this one by its waves alone.
+            told = DispatchName(wave.agent, wave.queue, wave.dispatch, 0)
+            self.dispatches.setdefault(wave.dispatch, told)
+        return wave
 
     async def kernels(self) -> Sequence[Kernel]:
         """Dispatches; their grids are told in work-items, and counted in work-groups here."""
