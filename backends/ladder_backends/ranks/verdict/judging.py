@@ -428,8 +428,7 @@ class Case:
             facts = [RankFact(f"{len(most)} wait in {op}", _NATIVE, 1), *self.looked(ranks, most)]
             return [self.make("stacks-receive", ranks, most, facts, op=other, others=op, tail=self.tail(ranks))]
         if self.silent:
-            reasons = set(self.silent.values())
-            why = f" ({reasons.pop()})" if len(reasons) == 1 and "" not in reasons else ""
+            why = f" ({reason})" if len(told := set(self.silent.values())) == 1 and (reason := told.pop()) else ""
             facts = [RankFact(f"all {len(most)} that tell wait in {op}", _NATIVE, 1), *self.looked((), most)]
             return [self.make("no-evidence", self.silent, most, facts, op=op, number="", age="", why=why)]
         return self._one_op(op, most, device)
