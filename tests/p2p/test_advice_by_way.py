@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from ladder_backends.model.p2p import Verdict
+from ladder_backends.model.p2p import Advice, HostFact, Stage, Sweep, Verdict
+from ladder_backends.p2p.verdict import verdicts
 
 from .conftest import Swept, machine
 
@@ -129,3 +130,72 @@ async def test_what_is_late_on_every_path_is_late(swept: Sweeper) -> None:
 async def test_counters_rise_from_nothing(swept: Sweeper) -> None:
     found = await swept(machine(2, gpu="[gpu.rising]\n181 = 3", top=DRIVER))
     assert found.verdicts[0].id == "counters"
+
+
+async def test_a_gpu_that_hangs_by_itself_is_no_matter_of_p2p(swept: Sweeper) -> None:
+    first = (await swept(machine(2, '[[fault]]\nkind = "hang"\nvia = "local"\nto = 1'))).verdicts[0]
+    assert first.id == "wedged"
+    assert "NCCL_P2P" not in later(first)
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence", "command"),
+    [
+        (
+            'kind = "corrupt"\nvia = "host"\nto = 2',
+            "between GPU2 and the host's memory",
+            "ladder-tui p2p --gpus 0,1",
+        ),
+        ('kind = "hang"\nvia = "staged"', "Copies through the host hang", "sudo dmesg"),
+        ('kind = "corrupt"\nvia = "staged"', "Copies through the host are wrong", "sudo dmesg"),
+    ],
+)
+async def test_a_control_that_fails_is_named(swept: Sweeper, fault: str, sentence: str, command: str) -> None:
+    first = (await swept(machine(3, "[[fault]]\n" + fault))).verdicts[0]
+    assert first.id == "control"
+    assert sentence in first.sentence
+    assert first.now is not None
+    assert first.now.command.startswith(command)
+
+
+@pytest.mark.parametrize("fault", ['kind = "error"\ncode = 803', 'kind = "hang"'])
+async def test_a_start_that_fails_has_something_to_type(swept: Sweeper, fault: str) -> None:
+    first = (await swept(machine(2, f'[[fault]]\nvia = "start"\n{fault}'))).verdicts[0]
+    assert first.id == "not-run"
+    assert first.now is not None
+    assert first.now.command.startswith("sudo dmesg")
+
+
+async def test_a_fall_back_that_hangs_with_enough_memory_needs_no_container(swept: Sweeper) -> None:
+    from ladder_backends.p2p.arms import Depth
+
+    text = machine(2, '[[fault]]\nkind = "hang"\nvia = "nccl no p2p"', host="shm_GiB = 64")
+    first = (await swept(text, Depth.DEEP)).verdicts[0]
+    assert first.id == "fallback"
+    assert first.now is not None
+    assert "docker" not in first.now.command
+
+
+async def test_all_variables_that_do_the_opposite_are_told(swept: Sweeper) -> None:
+    found = await swept(machine(2, '[environment]\nNCCL_P2P_LEVEL = "LOC"\nGGML_CUDA_P2P = "0"'))
+    note = found.verdicts[-1]
+    assert note.now is not None
+    assert note.now.command == "unset NCCL_P2P_LEVEL GGML_CUDA_P2P"
+
+
+def test_a_driver_comes_before_a_library() -> None:
+    failed = Sweep(stage=Stage.FAILED, failure="CuPy is not installed", remedy="install CuPy")
+    why = "libnvidia-ml.so.1 was not found"
+    first = verdicts(failed, {"driver.version": HostFact("driver: unknown", None, "NVML", why)})[0]
+    assert first.now is not None
+    assert "driver" in first.now.command
+    assert later(first) == "install CuPy"
+    assert verdicts(failed)[0].now == Advice("install CuPy", "", "you")
+
+
+async def test_an_arm_that_the_machine_does_not_allow_is_told_as_not_tested(swept: Sweeper) -> None:
+    from ladder_backends.p2p.arms import Depth
+
+    fault = '[[fault]]\nkind = "error"\ncode = 801\nvia = "fd"'
+    untested = (await swept(machine(2, fault), Depth.DEEP)).sweep.untested
+    assert any(line.startswith("T11 fd:") for line in untested), untested

@@ -108,6 +108,7 @@ def control_lines(sweep: Sweep) -> list[str]:
         if not found:
             continue
         right = sum(one.result is Result.RIGHT for one in found)
+        left = sum(one.result is Result.NOT_TESTED for one in found)
         names = ("GBps",) if arm == "staged" else ("to_gpu_GBps", "from_gpu_GBps")
         rates = [rate for one in found for name in names if isinstance(rate := one.evidence.get(name), int | float)]
         speed = ""
@@ -115,6 +116,8 @@ def control_lines(sweep: Sweep) -> list[str]:
             low, high = min(rates), max(rates)
             speed = f", {low:g} GB/s" if low == high else f", {low:g} to {high:g} GB/s"
         what = "all right" if right == len(found) else f"{right} of {len(found)} right"
+        if left:
+            what = "not tested" if left == len(found) else f"{what}, {left} not tested"
         out.append(f"  {ARMS[arm].does}: {what}{speed}  ({ARMS[arm].test})")
         out += [f"    GPU{one.source} → GPU{one.target}: {one.said}" for one in found if one.result.wrong][:4]
     for one in sweep.together.values():

@@ -101,7 +101,7 @@ def main() -> int:
 
 
 def _end_with_parent() -> None:
-    """Let the kernel end this process with its parent: in a transfer that hangs it sees no pipe close (prctl(2))."""
+    """Let the kernel end this process with its parent: one that hangs in a transfer sees no pipe close."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

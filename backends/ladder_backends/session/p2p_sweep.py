@@ -24,7 +24,7 @@ from ladder_backends.p2p.speed import judged
 from ladder_backends.p2p.worker_process import Ended, WorkerProcess
 from ladder_backends.session.p2p_hangs import Work
 from ladder_backends.session.p2p_health import unwell
-from ladder_backends.session.p2p_told import cleaned, figure, gpu_told, left_out, pairs_told, stopped
+from ladder_backends.session.p2p_told import arms_left, cleaned, figure, gpu_told, left_out, pairs_told, stopped
 from ladder_backends.session.p2p_turn import Turn
 from ladder_backends.session.p2p_wish import BusyGpus, Wish
 from ladder_backends.session.p2p_workers import Workers
@@ -187,7 +187,7 @@ class PairSweep:
                         )
         except Ended as ended:
             what = "the start of CUDA hangs" if ended.hung else "the first worker died"
-            return self._now(failure=what + (f": {ended.why}" if ended.why else ""), remedy="see the kernel's log")
+            return self._now(failure=what + (f": {ended.why}" if ended.why else ""), remedy="")
         gpus = tuple(gpu_told(index, one) for index, one in enumerate(said.get("gpus", ())))
         if not gpus:
             return self._now(failure="there is no GPU", remedy="check nvidia-smi, and CUDA_VISIBLE_DEVICES")
@@ -483,7 +483,7 @@ class PairSweep:
 
     def _leave_out(self, gpus: tuple[int, ...]) -> None:
         """What this machine or this depth did not allow."""
-        untested = [*left_out(self.wish.depth, len(gpus), self.wish.asked)]
+        untested = [*left_out(self.wish.depth, len(gpus), self.wish.asked), *arms_left(self.state)]
         untested += [
             f"GPU{pair.source} to GPU{pair.target}: {why}"
             for pair in self.state.pairs.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from ladder_backends.model.p2p import ArmResult, Claim, GpuReport, PairResult, Result
+from ladder_backends.model.p2p import ArmResult, Claim, GpuReport, PairResult, Result, Sweep
 from ladder_backends.p2p.arms import ARMS, Depth, arms_of
 from ladder_backends.p2p.worker_process import Ended
 from ladder_backends.text import clean_line
@@ -72,3 +72,16 @@ def left_out(depth: Depth, gpus: int, asked: tuple[str, ...] = ()) -> Iterator[s
         yield f"{', '.join(dict.fromkeys(later))}: not part of a {depth} sweep; --arms {deeper} runs more"
     if gpus > 1 and depth is not Depth.QUICK and any(arm.id == "far end" for arm in hidden):
         yield "T6 at the far end of memory: --far does, and takes all free memory of idle GPUs for a moment"
+
+
+def arms_left(sweep: Sweep) -> Iterator[str]:
+    """Arms that a sweep of that depth has and this machine did not allow, one line each reason."""
+    why: dict[tuple[str, str], int] = {}
+    for pair in sweep.pairs.values():
+        for arm in pair.arms.values():
+            if arm.result is Result.NOT_TESTED and pair.claim.offered is not False and arm.arm in ARMS:
+                key = (arm.arm, arm.said)
+                why[key] = why.get(key, 0) + 1
+    for (name, said), count in why.items():
+        where = "" if count == len(sweep.pairs) else f" ({count} of {len(sweep.pairs)} pairs)"
+        yield f"{ARMS[name].test} {name}: {said or 'not possible here'}{where}"

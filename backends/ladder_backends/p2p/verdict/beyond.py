@@ -14,6 +14,7 @@ from ladder_backends.p2p.signature import (
     failing,
     shown,
 )
+from ladder_backends.p2p.verdict.notes import small_shm
 from ladder_backends.p2p.verdict.quoting import (
     controls,
     keys_of,
@@ -154,7 +155,9 @@ def fall_back(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None
         "shared memory of the host or the container",
         "medium",
         (arm_fact(off[0].said, off[0].arm), *known_facts(facts, "container.shm")),
-        Advice("docker run --shm-size=1g --ulimit memlock=-1", "the container is started again", "you"),
+        Advice("docker run --shm-size=1g --ulimit memlock=-1", "the container is started again", "you")
+        if value(facts, "container.shm") is None or small_shm(sweep, seen, facts) is not None
+        else Advice("unset NCCL_P2P_DISABLE", "none: P2P is right here, and NCCL needs no fall back", "you"),
     )
 
 
@@ -188,13 +191,17 @@ def slow_paths(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | Non
         return Verdict(
             "slow-below-staged",
             f"P2P is right but slower than copies through the host ({shown(keys, sweep)}).",
-            "ACS sends peer traffic up through the root port"
+            "the host's ACS or the virtual bus, which a guest does not see"
+            if in_guest(facts)
+            else "ACS sends peer traffic up through the root port"
             if value(facts, "acs") is not False
             else "the path between the GPUs is narrower than their links to the host",
             "high" if value(facts, "acs") is True else "medium",
             quoted,
             p2p_off(sweep),
-            tuple(filter(None, (advice.acs_off(facts),))) if value(facts, "acs") is not False else (),
+            (advice.to_the_host("look at ACS of the ports above these GPUs"),)
+            if in_guest(facts)
+            else tuple(filter(None, (advice.acs_off(facts),))),
         )
     redirect = value(facts, "acs") is True
     reseat = Advice("reseat the card or its riser; compare the slots", "the host is down", "whoever runs the host")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ladder_backends.model.p2p import Advice, HostFact, Stage, Sweep, Verdict
+from ladder_backends.model.p2p import Advice, HostFact, Result, Stage, Sweep, Verdict
 from ladder_backends.p2p import advice
 from ladder_backends.p2p.advice import arm_fact, p2p_off, value
 from ladder_backends.p2p.arms import Depth, expected_seconds
@@ -16,6 +16,9 @@ from ladder_backends.p2p.verdict.quoting import (
     controls,
     known_facts,
 )
+
+LOG = "sudo dmesg | grep -E 'NVRM|Xid|AER|DMAR|AMD-Vi' | tail -20"
+"""What the kernel says where the tests have no word for it."""
 
 PEER = (
     "push",
@@ -49,7 +52,8 @@ def not_run(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
             Advice("systemctl start nvidia-fabricmanager", "none", "root on the host"),
             (Advice("install the fabric manager of the driver's very version", "a restart", "root on the host"),),
         )
-    if advice.arm_without_passthrough(facts) and value(facts, "iommu") == "identity":
+    passes = value(facts, "iommu") == "identity" and value(facts, "acs") is not False
+    if advice.arm_without_passthrough(facts) and passes:
         return Verdict(
             "no-context-arm",
             f"CUDA does not start on this arm64 machine, whose SMMU passes through: {sweep.failure}.",
@@ -60,7 +64,18 @@ def not_run(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
             (Advice("or take a kernel from 6.11 on", "a reboot", "root on the host"),),
         )
     remedy = sweep.remedy
-    now = Advice(remedy, "", "you") if remedy else None
+    now = Advice(remedy, "", "you") if remedy else Advice(LOG, "none", "root on the host")
+    driver = facts.get("driver.version")
+    if driver is not None and driver.value is None and "libnvidia-ml" in driver.why:
+        # Without a driver whatever else is missing helps nobody yet.
+        install = "install NVIDIA's driver; in a container: docker run --gpus all"
+        return Verdict(
+            "not-run",
+            f"Nothing was tested: there is no driver of NVIDIA here ({driver.why}), and {sweep.failure}.",
+            conclusive=False,
+            now=Advice(install, "", "root on the host"),
+            later=(now,) if remedy and now is not None else (),
+        )
     return Verdict("not-run", f"Nothing was tested: {sweep.failure}.", conclusive=False, now=now)
 
 
@@ -120,7 +135,7 @@ def wedged_gpu(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | Non
             "every program on it has to end first; if it refuses, reboot",
             "root on the host",
         ),
-        (p2p_off(sweep, engines=True),),
+        (p2p_off(sweep, engines=True),) if cause is not None else (),
     )
 
 
@@ -146,17 +161,33 @@ def bad_control(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | No
     if not bad:
         return None
     worst = bad[0]
+    do = "hang" if all(one.result is Result.HUNG for one in bad) else "are wrong"
+    sentence = f"Copies through the host {do} too, so P2P alone is not to blame."
+    gpus = sorted({one.source for one in bad})
+    alone = all(one.arm == "host" for one in bad)
+    if alone:
+        names = ", ".join(f"GPU{gpu}" for gpu in gpus)
+        sentence = f"What goes between {names} and the host's memory {'hangs' if do == 'hang' else 'is wrong'}."
+    others = ",".join(str(gpu.index) for gpu in sweep.gpus if gpu.index not in gpus)
+    now = Advice(LOG, "none", "root on the host")
+    if alone and others:
+        now = Advice(f"ladder-tui p2p --gpus {others}", "none: it tests the others", "you")
     return Verdict(
         "control",
-        "Inconclusive: the control fails. Copies through the host are wrong too, so P2P alone is not to blame.",
+        f"Inconclusive: the control fails. {sentence}",
         "host memory, the host link or the IOMMU",
         "none",
         tuple(arm_fact(f"GPU{one.source} → GPU{one.target}: {one.said}", one.arm) for one in bad[:4]),
-        Advice(
-            "test the host's memory (memtest), then sweep again", "the host is down for hours", "root on the host"
+        now,
+        (
+            Advice(
+                "test the host's memory (memtest), then sweep again",
+                "the host is down for hours",
+                "root on the host",
+            ),
         )
-        if worst.arm == "staged"
-        else None,
+        if worst.arm == "staged" and do != "hang"
+        else (),
         conclusive=False,
     )
 

@@ -16,22 +16,25 @@ _ENOUGH_SHM = 512 << 20
 
 def environment(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:
     """Variables that do the opposite of what they seem to say."""
+    told = []
     for name, wrong, says in (
         ("env.NCCL_P2P_LEVEL", ("LOC", "0"), "NCCL_P2P_LEVEL=LOC switches P2P off"),
         ("env.GGML_CUDA_P2P", ("0",), "GGML_CUDA_P2P=0 switches P2P on: llama.cpp asks only whether it is set"),
     ):
         if name in facts and str(facts[name].value) in wrong and seen.tested:
-            variable = name.removeprefix("env.")
-            return Verdict(
-                "environment",
-                f"{says}.",
-                "",
-                "high",
-                (facts[name],),
-                Advice(f"unset {variable}", "none", "you, in the environment of the job"),
-                good=True,
-            )
-    return None
+            told.append((name, says))
+    if not told:
+        return None
+    variables = " ".join(name.removeprefix("env.") for name, _ in told)
+    return Verdict(
+        "environment",
+        "; ".join(says for _, says in told) + ".",
+        "",
+        "high",
+        tuple(facts[name] for name, _ in told),
+        Advice(f"unset {variables}", "none", "you, in the environment of the job"),
+        good=True,
+    )
 
 
 def small_shm(sweep: Sweep, seen: Signature, facts: HostFacts) -> Verdict | None:

@@ -175,8 +175,10 @@ def _of_long(arm: ArmResult) -> str:
     """Which transfers fail, where short ones do not."""
     if arm.evidence.get("small") != "right":
         return ""
-    limit = arm.evidence.get("right_to") or arm.evidence.get("bytes")
-    return f" of transfers longer than {limit:,} bytes" if isinstance(limit, int) else " of long transfers"
+    if isinstance(limit := arm.evidence.get("right_to"), int) and limit < LENGTHS[-1]:
+        return f" of transfers longer than {limit:,} bytes"
+    size = arm.evidence.get("bytes")
+    return f" of transfers of {size:,} bytes" if isinstance(size, int) else " of long transfers"
 
 
 def _changed(arm: ArmResult) -> bool:
