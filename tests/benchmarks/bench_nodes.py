@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-import os
 import socket
 import time
 from collections.abc import Iterator
@@ -49,12 +48,13 @@ class Swept:
 
 def rows() -> Iterator[dict[str, Any]]:
     """The sweep, whole and with faults, and the bytes of a node."""
-    for what, faults in (("tree of 1,024 nodes, 100,352 ranks", False), ("the same with 15 bad nodes", True)):
-        best = min((asyncio.run(sweep(NODES, RANKS, faults=faults)) for _ in range(3)), key=lambda each: each.work)
-        yield {"what": f"{what}: processor time", "ours": best.work * 1e3, "unit": "ms", "budget": 1_000}
-        if not faults:
-            yield {"what": f"{what}: until drawn", "ours": best.seconds * 1e3, "unit": "ms"}
-            yield {"what": "bytes of one node", "ours": best.bytes / NODES / 1e3, "unit": "kB"}
+    best = min((asyncio.run(sweep(NODES, RANKS, faults=False)) for _ in range(3)), key=lambda each: each.work)
+    what = "tree of 1,024 nodes, 100,352 ranks"
+    yield {"what": f"{what}: processor time", "ours": best.work * 1e3, "unit": "ms", "budget": 1_000}
+    yield {"what": f"{what}: until drawn", "ours": best.seconds * 1e3, "unit": "ms"}
+    yield {"what": "bytes of one node of 98 stacks, all different", "ours": best.bytes / NODES / 1e3, "unit": "kB"}
+    bad = asyncio.run(sweep(NODES, RANKS, faults=True))
+    yield {"what": "the same with 15 bad nodes, 3 s for the late ones", "ours": bad.seconds * 1e3, "unit": "ms"}
 
 
 async def sweep(nodes: int, ranks: int, *, faults: bool) -> Swept:
@@ -153,4 +153,4 @@ def _answer(link: socket.socket, number: int, asked: int, stacks: bytes, chosen:
 
 
 if __name__ == "__main__":
-    print(os.getpid(), *rows(), sep="\n")
+    print(*rows(), sep="\n")

@@ -18,6 +18,7 @@ from typing import Any
 
 from ladder_backends.errors import LadderError
 from ladder_backends.model.ranks import RankFrame, RankStack, Unreachable
+from ladder_backends.ranks.claims import MOST_RANKS
 from ladder_backends.ranks.rank_list import fold, unfold
 from ladder_backends.ranks.stacks.classes import Frames, StackClass, intern_stacks
 from ladder_backends.text import clean_line
@@ -95,7 +96,7 @@ class StackPool:
             raise WireInvalid(f"a stack of more than {_DEEPEST:,} frames")
         if row and (set(map(type, row)) != {int} or min(row) < 0 or max(row) >= len(places)):
             raise WireInvalid("a stack names a frame that is not told")
-        key = tuple([places[index] for index in row])
+        key = tuple(map(places.__getitem__, row))
         found = self._stacks.get(key)
         if found is None:
             frames = self._frames
@@ -121,6 +122,18 @@ def from_wire(told: object, pool: StackPool | None = None) -> tuple[list[StackCl
     count = 0
     for row in _rows(told, "threads", MOST_THREADS):
         index, times = _number(row, 0), _number(row, 2)
+        if times == 1 and len(row) > 4 and type(row[3]) is int and row[1] == str(row[3]) and row[3] < MOST_RANKS:
+            # One thread of one rank, as most rows are where all stacks differ: nothing is to be unfolded.
+            if not 0 <= index < len(classes) or row[3] < 0:
+                raise WireInvalid("a thread stands in no stack")
+            one = classes[index]
+            if not one.ranks:
+                one.thread = _number(row, 4)
+            one.ranks.append(row[3])
+            count += 1
+            if count > MOST_THREADS:
+                raise WireInvalid("no threads, or too many")
+            continue
         if not 0 <= index < len(classes) or not 0 < times <= MOST_THREADS:
             raise WireInvalid("a thread stands in no stack")
         ranks = _ranks(row, 1)
