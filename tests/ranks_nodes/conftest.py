@@ -52,7 +52,8 @@ def ranks() -> Iterator[Callable[..., list[subprocess.Popen[bytes]]]]:
     ) -> list[subprocess.Popen[bytes]]:
         for number in range(first, first + count):
             env = {**os.environ, "RANK": str(number), "WORLD_SIZE": str(size or count), "MASTER_ADDR": "n1",
-                   "MASTER_PORT": str(port), "LOCAL_RANK": str(number - first), "LOCAL_WORLD_SIZE": str(count)}  # fmt: skip
+                   "MASTER_PORT": str(port),
+                   "LOCAL_RANK": str(number - first), "LOCAL_WORLD_SIZE": str(count)}  # fmt: skip
             program = [sys.executable, "-c", "import time\ndef wait_here():\n time.sleep(600)\nwait_here()"]
             running.append(subprocess.Popen(program, env=env, stdin=subprocess.DEVNULL))
         return running
@@ -132,7 +133,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             # Everything is made private first: no mount of these namespaces is seen outside them.
             script = (
                 "set -e; mount --make-rprivate /; mount -t proc proc /proc; mkdir -p /run/sshd;"
-                f" mount --bind {folder}/hosts /etc/hosts; hostname {name}; ip link set lo up; echo ready; exec sleep 3600"
+                f" mount --bind {folder}/hosts /etc/hosts; hostname {name};"
+                " ip link set lo up; echo ready; exec sleep 3600"
             )
             holder = subprocess.Popen(
                 ["unshare", "--mount", "--uts", "--net", "--pid", "--fork", "--kill-child", "sh", "-c", script],
@@ -147,7 +149,8 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
             host.init = children(holder.pid)[0]
         one, two = hosts
         made = subprocess.run(
-            ["nsenter", "-t", str(one.init), "-n", "ip", "link", "add", "wire", "type", "veth", "peer", "name", "wire",
+            ["nsenter", "-t", str(one.init), "-n", "ip", "link", "add",
+             "wire", "type", "veth", "peer", "name", "wire",
              "netns", str(two.init)], capture_output=True, text=True,
         )  # fmt: skip
         if made.returncode:

@@ -47,3 +47,30 @@ def test_the_command_is_said_before_it_runs(ranks):
     told = call("--job", "n1:29555", "--hosts", "n1", "--launch", "env -u {host}", "--samples", "1")
     assert told.stderr.splitlines()[0].startswith("ladder-tui: agents, by --launch: env -u n1 python3 -c")
     assert "answered 1 of 1 nodes" in told.stderr
+
+
+def test_looks_are_kept_until_it_is_told_to_end(ranks, tmp_path):
+    ranks(1)
+    words = [
+        "--job",
+        "n1:29555",
+        "--hosts",
+        "n1",
+        "--launch",
+        "env -u {host}",
+        "--every",
+        "0.1",
+        "-o",
+        tmp_path / "looks",
+    ]
+    running = subprocess.Popen([str(PROGRAM), "ranks", *map(str, words)], stderr=subprocess.PIPE, text=True)
+    assert running.stderr is not None
+    lines = [running.stderr.readline() for _ in range(4)]
+    running.terminate()
+    _, rest = running.communicate(timeout=30)
+    # 2 where the node has no py-spy: nothing is known then of what the rank does.
+    assert running.returncode in (0, 2), (lines, rest)
+    kept = sorted((tmp_path / "looks").glob("ranks-*.json"))
+    assert kept
+    assert [rank["rank"] for rank in json.loads(kept[-1].read_text())["job"]["ranks"]] == [0]
+    assert "answered 1 of 1 nodes" in lines[-1]
