@@ -164,7 +164,7 @@ class FarJob:
         of_torch = [rank for rank in ranks if any(name.startswith("TORCH") for name in environments[rank.rank])]
         if not of_torch:
             return {}, None
-        up = await node.link.ask("up")
+        up = await node.link.ask("clock")
         boot = _seconds(up.get("clock")) - _seconds(up.get("up"))
         tick = _seconds(up.get("tick")) or 100.0
         asked = []

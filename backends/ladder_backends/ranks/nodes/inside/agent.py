@@ -12,8 +12,10 @@ it holds, and ends. It never signals a rank.
 # mypy: disable-error-code="var-annotated"
 
 import base64
+import fcntl
 import json
 import os
+import pty
 import re
 import select
 import shutil
@@ -21,14 +23,13 @@ import stat
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
+import tty
 
-BEAT = 1.0
-LOST = 15.0
-PATIENCE = 20.0
-LONGEST_ASK = 1 << 22
-LARGEST = 16 << 20
+BEAT, LOST, PATIENCE = 1.0, 15.0, 20.0
+LONGEST_ASK, LARGEST = 1 << 22, 16 << 20
 
 heard = [time.monotonic()]
 sequence = [0]
@@ -213,25 +214,23 @@ class Stacks:
 
 def fold(ranks):
     """`0-2,4`."""
-    parts, ranks = [], sorted(ranks)
-    first = last = ranks[0]
-    for rank in ranks[1:] + [None]:
-        if rank is not None and rank == last + 1:
-            last = rank
-            continue
-        parts.append(str(first) if first == last else "%d-%d" % (first, last))
-        first = last = rank
-    return ",".join(parts)
+    parts = []
+    for rank in sorted(ranks):
+        if parts and rank == parts[-1][1] + 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    return ",".join(str(first) if first == last else "%d-%d" % (first, last) for first, last in parts)
 
 
 def run(command):
     """Exit status, output and complaint; what takes too long is left alone, and ends by itself."""
     # Into files: were it a pipe, this agent's death would end the program while a thread stands.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said, open(os.devnull, "rb") as nothing:
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
         environment = dict(os.environ, DEBUGINFOD_URLS="", LC_ALL="C", RUST_BACKTRACE="0")
         try:
             process = subprocess.Popen(
-                command, stdin=nothing, stdout=out, stderr=said, env=environment, start_new_session=True
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=said, env=environment, start_new_session=True
             )
             status = process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -246,7 +245,7 @@ def run(command):
 def native_threads(text):
     """Thread and frames, outermost first, out of eu-stack's output (elfutils 0.170 to 0.192)."""
     found, thread, frames = [], 0, []
-    for line in text.split("\n"):
+    for line in text.split("\n") + ["TID 0:"]:
         match = THREAD.match(line)
         if match:
             if thread and frames:
@@ -264,15 +263,11 @@ def native_threads(text):
             name = VERSION.sub("", name.strip())[:1000]
             frames.append([name or "??", "", 0, "/" + module if module else "", "native", -1, True])
         elif frames:
-            match = OFFSET.match(line)
-            if match and match.end() == len(line):
-                frames[-1][5] = int(match.group(1), 16)
-                continue
-            match = PLACE.match(line)
-            if match and match.end() == len(line):
-                frames[-1][1], frames[-1][2] = match.group(1), int(match.group(2))
-    if thread and frames:
-        found.append((thread, frames[::-1]))
+            offset, place = OFFSET.fullmatch(line), PLACE.fullmatch(line)
+            if offset:
+                frames[-1][5] = int(offset.group(1), 16)
+            elif place:
+                frames[-1][1], frames[-1][2] = place.group(1), int(place.group(2))
     return found
 
 
@@ -305,25 +300,20 @@ def look(ask):
         maps = read("/proc/%d/maps" % pid, LARGEST)
         runs_python = b"python" in maps or b"python" in os.path.basename(link(pid, "exe")).encode()
         if ask["python"] and runs_python:
-            take(
-                python,
-                python_threads,
-                [ask["py-spy"], "dump", "--json", "--full-filenames", "--nonblocking", "--pid"],
-            )
+            command = [ask["py-spy"], "dump", "--json", "--full-filenames", "--nonblocking", "--pid"]
+            take(rank, pid, started, python, python_threads, command)
         if ask["native"] == "all" or (ask["native"] == "auto" and not runs_python):
             state, tracer = fields_of(pid)[:1], status_of(pid)["status"]
             if state in ([b"D"], [b"T"], [b"t"]) or not re.search(r"TracerPid:\s*0\b", tracer):
                 why = "it waits in the kernel" if state == [b"D"] else "it is stopped, or a debugger holds it"
-                with lock:
-                    native.silent.append([rank, why, ""])
+                native.silent.append([rank, why, ""])
             else:
-                take(native, native_threads, [ask["eu-stack"], "-m", "-s", "-b", "-n", "256", "-p"])
+                command = [ask["eu-stack"], "-m", "-s", "-b", "-n", "256", "-p"]
+                take(rank, pid, started, native, native_threads, command)
 
-    def take(stacks, parse, command):
-        rank, pid, started = current.rank
+    def take(rank, pid, started, stacks, parse, command):
         if not command[0]:
-            with lock:
-                stacks.silent.append([rank, "this node has no program for these stacks", "install it there"])
+            stacks.silent.append([rank, "this node has no program for these stacks", "install it there"])
             return
         _status, out, said = run(command + [str(pid)])
         try:
@@ -334,26 +324,22 @@ def look(ask):
             if not same(pid, started):
                 stacks.silent.append([rank, "process %d has ended meanwhile" % pid, ""])
             elif not threads:
-                stacks.silent.append(
-                    [rank, said.decode("utf-8", "replace").split("\n")[0][:200] or "no thread", ""]
-                )
+                why = said.decode("utf-8", "replace").split("\n")[0][:200]
+                stacks.silent.append([rank, why or "no thread", ""])
             else:
                 for thread, frames in threads:
                     stacks.add(rank, pid, thread, frames)
-
-    current = threading.local()
 
     def work():
         while True:
             with lock:
                 if not turn:
                     return
-                current.rank = turn.pop()
+                rank = turn.pop()
             try:
-                one(*current.rank)
+                one(*rank)
             except Exception as error:
-                with lock:
-                    native.silent.append([current.rank[0], "the agent failed: %s" % error, ""])
+                native.silent.append([rank[0], "the agent failed: %s" % error, ""])
 
     begun = time.time()
     workers = [
@@ -404,9 +390,6 @@ def open_engine(ask):
     """A debugger on a terminal of its own: its death, or ours, hangs that terminal up, and it detaches."""
     if engine:
         return {"failed": "an engine runs already"}
-    import pty
-    import tty
-
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
     try:
@@ -425,9 +408,6 @@ def open_engine(ask):
 
 def own_terminal():
     """Make stdin the terminal of a session of its own."""
-    import fcntl
-    import termios
-
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
@@ -470,37 +450,20 @@ def close_engine(_ask=None):
 def hello(ask):
     """Who this is, and what it has."""
     beside = os.environ.get("PATH", "/usr/bin") + os.pathsep + os.path.dirname(sys.executable)
-    found = {}
-    for name, variable in ask["programs"]:
-        found[name] = shutil.which(os.environ.get(variable) or name, path=beside) or ""
+    found = {name: shutil.which(os.environ.get(key) or name, path=beside) or "" for name, key in ask["programs"]}
     return {"host": os.uname()[1], "python": sys.version.split()[0], "pid": os.getpid(), "programs": found}
 
 
 def clock(_ask):
-    """Seconds since the epoch."""
-    return {"clock": time.time()}
-
-
-def up(_ask):
-    """How long the node has been up."""
-    return {
-        "up": float(read("/proc/uptime", 100).split()[0]),
-        "tick": os.sysconf("SC_CLK_TCK"),
-        "clock": time.time(),
-    }
+    """Seconds since the epoch and since the boot, and the ticks of a second."""
+    up = float(read("/proc/uptime", 100).split()[0])
+    return {"clock": time.time(), "up": up, "tick": os.sysconf("SC_CLK_TCK")}
 
 
 ACTS = {
-    "hello": hello,
-    "clock": clock,
-    "up": up,
-    "processes": processes,
-    "look": look,
-    "files": files,
-    "engine": open_engine,
-    "engine-text": tell_engine,
-    "engine-close": close_engine,
-}
+    "hello": hello, "clock": clock, "processes": processes, "look": look, "files": files,
+    "engine": open_engine, "engine-text": tell_engine, "engine-close": close_engine,
+}  # fmt: skip
 
 
 def answer(ask):
