@@ -76,8 +76,9 @@ async def test_w_tells_the_letter_of_every_pane_at_any_size(
         narrow = size[0] < 100
         for pane_id, entry in PANES.items():
             name = entry.short if narrow and entry.short else entry.name.lower()
-            # The machine has a rung of its own.
-            assert (f"{entry.letter} {name}" in text) is (pane_id not in ("topology", "matrix"))
+            # The machine and a job have rungs of their own.
+            of_this = pane_id not in ("topology", "matrix", "ranks", "verdict")
+            assert (f"{entry.letter} {name}" in text) is of_this
         await view.press("e")
         assert view.app.focused.id == "environment"
         assert "l libraries" not in view.text()
