@@ -1,7 +1,7 @@
 """A whole sweep of the quick arms: how long a healthy machine takes, with the times of a real one slept.
 
-The times are those of one H200 with CuPy 14: 1.5 s until a process has loaded CuPy, 0.45 s until CUDA has started on
-a GPU and its kernels are loaded. Transfers take what the model of the machine says.
+The times are those of one H200 with CuPy 14: 1.5 s until a process has loaded CuPy, 0.45 s until CUDA has started
+on a GPU and its kernels are loaded. Transfers take what the model of the machine says.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ TURNS = 5
 
 
 def rows() -> Iterator[dict[str, Any]]:
-    """In seconds of the processor. The merge of stacks in each form, of nodes' answers, and the verdict over recorders."""
+    """The merge of stacks in each form, of nodes' answers, and the verdict over recorders, in seconds of CPU."""
     pool = [RankFrame(f"function_{number}", f"file{number % 30}.c", number, "app") for number in range(400)]
     common = tuple(pool[:12])
     kinds = [

@@ -12,9 +12,10 @@ import time
 import pytest
 
 from ladder_backends.model.ranks import Launcher, RankSource
+from ladder_backends.model.stack_step import StackStep
 from ladder_backends.ranks.choosing import NoSuchJob, job_named, job_of, job_of_pids, only_job
 from ladder_backends.ranks.discovery import Discovery
-from ladder_backends.ranks.looking import Look, StackStep, look_at, look_often
+from ladder_backends.ranks.looking import Look, look_at, look_often
 from ladder_backends.ranks.mpir import read_table
 from ladder_backends.ranks.native_stacks import find_eu_stack, read_native_stacks
 from ladder_backends.ranks.verdict import verdicts

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ladder_backends.model.ranks import Job
+from ladder_backends.model.stack_step import StackStep
 from ladder_backends.ranks.choosing import job_of
 from ladder_backends.ranks.discovery import Discovery
 from ladder_backends.ranks.engine.stop_budget import Limit
@@ -100,7 +101,7 @@ async def test_what_stops_nothing_comes_first_and_stacks_tell_the_rest(job: Job)
         assert ladder.state.rung == "ranks"
         # A program without Python tells nothing as long as it is not stopped; nothing was.
         assert (len(state.looks), state.stopped, state.verdicts[0].id) == (2, 0, "nothing")
-        await ladder.ranks.look("native")
+        await ladder.ranks.look(StackStep.NATIVE)
         assert state.stopped == 1
         # One look at stacks names the two places, and does not say yet that they stand there for good.
         assert (state.verdicts[0].id, state.verdicts[0].suspects, state.verdicts[0].samples) == (
@@ -183,7 +184,7 @@ async def test_stacks_by_gdb_are_of_one_moment(job: Job) -> None:
     ladder = Ladder()
     try:
         await ladder.ranks.open(job)
-        await ladder.ranks.look("gdb")
+        await ladder.ranks.look(StackStep.GDB)
         await ladder.ranks.look()
         state = ladder.state.ranks
         assert [

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from ladder_backends.model.ranks import Collective, Evidence, Job, Rank, RankStack, RasCounts, Reading, Unreachable
+from ladder_backends.model.stack_step import StackStep
 from ladder_backends.processes.proc_files import ProcFiles
 from ladder_backends.python_frames import interpreter_of
 from ladder_backends.ranks.native_stacks import PREDICTED, find_eu_stack, read_native_stacks
@@ -20,18 +20,6 @@ from ladder_backends.ranks.triage import triage
 
 if TYPE_CHECKING:
     from ladder_backends.ranks.gdb_stacks import GdbStacks
-
-
-class StackStep(StrEnum):
-    """How far a look goes for stacks."""
-
-    AUTO = "auto"
-    """Python frames; native ones of ranks that run no Python."""
-    NONE = "none"
-    PYTHON = "python"
-    NATIVE = "native"
-    GDB = "gdb"
-    """Python frames, and native ones by a warm gdb, which all ranks stand for together."""
 
 
 @dataclass(frozen=True, slots=True)

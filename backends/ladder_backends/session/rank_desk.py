@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from ladder_backends.debugger.target import AttachTarget
 from ladder_backends.errors import LadderError
+from ladder_backends.model.ranks import RankSource
+from ladder_backends.model.stack_step import StackStep
 from ladder_backends.session.state import Change, Run
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from ladder_backends.ranks.engine.rank_engine import RankEngine
     from ladder_backends.ranks.engine.stop_budget import Limit as TimeOut
     from ladder_backends.ranks.gdb_stacks import GdbStacks
-    from ladder_backends.ranks.looking import StackStep
     from ladder_backends.ranks.sets import SetBook
     from ladder_backends.ranks.stacks import StackTree
     from ladder_backends.session.debug_session import DebugSession
@@ -39,7 +40,7 @@ MOST_LOOKS = 16
 RUNG = "ranks"
 _NAME = re.compile(r"[A-Za-z_]\w{0,31}")
 _ASK = "ask"
-_FIRST = "python"
+_FIRST = StackStep.PYTHON
 """How far the first looks go."""
 
 
@@ -134,32 +135,30 @@ class RankDesk:
 
     # Looking ---------------------------------------------------------------------------------------------------
 
-    async def look(self, step: str = "") -> None:
+    async def look(self, step: StackStep | None = None) -> None:
         """Take a look; the second one of a kind comes no sooner than `BETWEEN` after the first.
 
         Args:
-            step: How far it goes for stacks: `python`, which stops nothing; `native`, for which every thread stands
-                for a moment; `gdb`, for which all ranks stand together. Empty for that of the look before.
+            step: How far it goes for stacks; None for as far as the look before.
 
         Raises:
             LadderError: It cannot be taken.
         """
-        from ladder_backends.ranks.looking import Look, StackStep, look_at
+        from ladder_backends.ranks.looking import Look, look_at
 
         state = self.state
         job = state.job
         if job is None or state.busy:
             return
         before = state.looks[-1] if state.looks else None
-        again = step in ("", self._step)
+        again = step in (None, self._step)
         self._step = step = step or self._step
-        wanted = StackStep(step)
         state.busy, state.failure = _words(step, len(job.ranks)), ""
         self._tell()
         try:
             if before is not None and again:
                 await asyncio.sleep(max(0.0, BETWEEN - (time.time() - before.at)))
-            evidence = await look_at(job, Look(stacks=wanted), gdb=self._stacks_by_gdb(job, wanted))
+            evidence = await look_at(job, Look(stacks=step), gdb=self._stacks_by_gdb(job, step))
             if state.job is not job:
                 return
             self._take(evidence)
@@ -175,7 +174,7 @@ class RankDesk:
 
     def _stacks_by_gdb(self, job: Job, step: StackStep) -> GdbStacks | None:
         """What reads stacks by gdb, kept warm from one look to the next; None where that is not wished for."""
-        if str(step) != "gdb":
+        if step is not StackStep.GDB:
             return None
         if self._gdb is None:
             from ladder_backends.ranks.gdb_stacks import GdbStacks
@@ -191,7 +190,8 @@ class RankDesk:
         """
         from ladder_backends.ranks.native_stacks import find_eu_stack
 
-        await self.look("native" if await asyncio.to_thread(find_eu_stack) is not None else "gdb")
+        there = await asyncio.to_thread(find_eu_stack) is not None
+        await self.look(StackStep.NATIVE if there else StackStep.GDB)
 
     def _take(self, evidence: Evidence) -> None:
         state = self.state
@@ -222,7 +222,7 @@ class RankDesk:
         state.verdicts = verdicts(state.looks)
         state.courses = courses(state.looks)
         pids = [rank.pid for rank in now.job.ranks]
-        ras = any(str(reading.source) == "RAS" and reading.answered for reading in now.readings)
+        ras = any(reading.source == RankSource.RAS and reading.answered for reading in now.readings)
         # A library that is there is not one that is used: without its RAS, NCCL watches over nobody by it.
         self._limits = tuple(
             one for one in limits_of(pids, now.collectives) if ras or not one.source.startswith("NCCL RAS")
@@ -238,7 +238,7 @@ class RankDesk:
         heard = {stack.rank for stack in stacks}
         silent = {each.rank: each for each in now.unreachable}
         for reading in reversed(now.readings):
-            if str(reading.source) in ("py-spy", "eu-stack", "gdb"):
+            if reading.source in (RankSource.PY_SPY, RankSource.EU_STACK, RankSource.GDB):
                 for each in reading.silent:
                     silent.setdefault(each.rank, each)
         away = [each for rank, each in sorted(silent.items()) if rank not in heard]
@@ -255,13 +255,13 @@ class RankDesk:
         stands = f"each thread stands for {PREDICTED:g} s at most"
         together = f"all stand for about {asks:.1f} s"
         again = {
-            "native": ("look again, native stacks too", stands),
-            "gdb": ("look again, stacks by gdb too", together),
+            StackStep.NATIVE: ("look again, native stacks too", stands),
+            StackStep.GDB: ("look again, stacks by gdb too", together),
         }.get(self._step, ("look again: flight recorder, RAS, Python frames", "stops nothing"))
         self.state.steps = (
             Step("ranks.again", *again),
-            Step("ranks.stacks", "native stacks", stands, self._measured.get("eu-stack")),
-            Step("ranks.gdb", "native stacks by gdb", together, self._measured.get("gdb")),
+            Step("ranks.stacks", "native stacks", stands, self._measured.get(RankSource.EU_STACK)),
+            Step("ranks.gdb", "native stacks by gdb", together, self._measured.get(RankSource.GDB)),
             Step("ranks.print", "print an expression over ranks", f"they stand for about {asks:.1f} s",
                  self._measured.get(_ASK)),
             Step("ranks.debugger", "debugger on a rank", "it stands for as long as it is looked at", None),
@@ -477,7 +477,7 @@ def _find_jobs() -> tuple[Job, ...]:
     return find_jobs()
 
 
-def _words(step: str, ranks: int) -> str:
+def _words(step: StackStep, ranks: int) -> str:
     """What is done now, as a person waits for it."""
-    what = {"native": "native stacks", "gdb": "stacks by gdb"}.get(step, "what needs no stop")
+    what = {StackStep.NATIVE: "native stacks", StackStep.GDB: "stacks by gdb"}.get(step, "what needs no stop")
     return f"reading {what} of {ranks} rank" + ("" if ranks == 1 else "s")

@@ -16,7 +16,7 @@ RANK_VIEW_ACTIONS: tuple[Action, ...] = (
     Action("ranks.stacks", ("t",), "stacks", "Read native stacks: each thread stands for a moment", _RANKS,
            "stacks", "ranks", hinted=True),
     Action("ranks.gdb", ("T",), "gdb stacks", "Read native stacks by gdb: all ranks stand for it, at one moment",
-           _RANKS, "gdb", "ranks"),
+           _RANKS, "stacks_by_gdb", "ranks"),
     Action("ranks.debugger", ("d",), "debugger", "Put a debugger on the row's first rank; it stands then", _RANKS,
            "debugger", "ranks", needs=Need.ROW, hinted=True),
     Action("ranks.print", ("p",), "print", "Evaluate an expression on all ranks of the row; they stand for it",

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ladder_backends.model.stack_step import StackStep
 from ladder_tui.cli.output import print_json, print_lines, say
 from ladder_tui.cli.parser import UsageError, add_json, add_tui
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from ladder_backends.model.rank_verdict import RankVerdict
     from ladder_backends.model.ranks import Evidence, Job
 
-_STEPS = ("auto", "none", "python", "native", "gdb")
 _MOST_SAMPLES = 100
 
 
@@ -25,7 +25,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--job", metavar="J", help="the job of this key, as --list shows it, or a part of one")
     parser.add_argument("--pids", metavar="P,P", help="take these processes as ranks 0, 1, ...")
     parser.add_argument("--mesh", metavar="dp=2,tp=4", help="the job's axes, the last one varying fastest")
-    parser.add_argument("--stacks", choices=_STEPS, default="auto", help="how far to go for stacks; auto")
+    parser.add_argument(
+        "--stacks", choices=[str(step) for step in StackStep], default="auto", help="how far to go for stacks; auto"
+    )
     parser.add_argument("--samples", metavar="N", default="2", help="looks before a verdict; 2")
     parser.add_argument("--between", metavar="S", default="1", help="seconds between two looks; 1")
     parser.add_argument("--no-triggers", action="store_true", help="write to no pipe that makes torch dump")
@@ -129,7 +131,7 @@ def find(arguments: Namespace) -> Job:
 
 async def look(job: Job, arguments: Namespace, samples: int, between: float) -> list[Evidence]:
     """Look at a job so many times."""
-    from ladder_backends.ranks.looking import Look, StackStep, look_often
+    from ladder_backends.ranks.looking import Look, look_often
 
     wish = Look(StackStep(arguments.stacks), not arguments.no_triggers, not arguments.no_services)
     announced: list[float] = []

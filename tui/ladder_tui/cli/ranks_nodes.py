@@ -131,7 +131,8 @@ def _named(found: dict[str, tuple[Job, ...]], wanted: str | None, nodes: Nodes, 
 
 
 def _wish(arguments: Namespace) -> Look:
-    from ladder_backends.ranks.looking import Look, StackStep
+    from ladder_backends.model.stack_step import StackStep
+    from ladder_backends.ranks.looking import Look
 
     return Look(StackStep(arguments.stacks), not arguments.no_triggers, not arguments.no_services)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ladder_backends.model.stack_step import StackStep
 from ladder_backends.session.state import Change, LadderState
 from ladder_tui.actions import bindings_for, key_of
 from ladder_tui.panes.pane import Pane
@@ -196,10 +197,10 @@ class RanksPane(Pane):
         if self._has_job():
             self._look(self.ladder.ranks.look_deeper())
 
-    def action_gdb(self) -> None:
+    def action_stacks_by_gdb(self) -> None:
         """Read native stacks by gdb: whole, with lines, all at one moment."""
         if self._has_job():
-            self._look(self.ladder.ranks.look("gdb"))
+            self._look(self.ladder.ranks.look(StackStep.GDB))
 
     def _look(self, doing: Coroutine[Any, Any, None]) -> None:
         if self.ranks.busy:

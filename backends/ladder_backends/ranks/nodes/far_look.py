@@ -21,9 +21,10 @@ from ladder_backends.model.ranks import (
     Reading,
     Unreachable,
 )
+from ladder_backends.model.stack_step import StackStep
 from ladder_backends.ranks.claims import READ
 from ladder_backends.ranks.discovery import Discovery
-from ladder_backends.ranks.looking import Look, StackStep, look_at
+from ladder_backends.ranks.looking import Look, look_at
 from ladder_backends.ranks.native_stacks import PREDICTED
 from ladder_backends.ranks.nodes.nodes import Node, Nodes, mapping
 from ladder_backends.ranks.nodes.told_files import ToldFiles

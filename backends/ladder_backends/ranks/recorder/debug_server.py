@@ -2,7 +2,8 @@
 
 `torch.distributed.debug.start_debug_server` lets each rank listen, and puts `http://HOST:PORT` into the job's store
 as `debug_server/rankN` (torch/distributed/debug/__init__.py, torch 2.10 to 2.14). A POST to
-`/handler/fr_trace_json` answers what gloo recorded, `/handler/dump_nccl_trace_json` what NCCL did. A thread of the rank's own answers.
+`/handler/fr_trace_json` answers what gloo recorded, `/handler/dump_nccl_trace_json` what NCCL did. A thread of the
+rank's own answers.
 """
 
 from __future__ import annotations
