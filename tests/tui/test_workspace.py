@@ -84,6 +84,12 @@ async def test_w_tells_the_letter_of_every_pane_at_any_size(
         assert "l libraries" not in view.text()
 
 
+async def test_changes_that_come_while_the_widgets_go_are_no_fault(segfault: Any, show: Any) -> None:
+    async with show(segfault, (80, 24)) as view:
+        await view.app.workspace.status_bar.remove()
+        view.app.ladder.tell(Change.RUN)
+
+
 async def test_panes_are_gone_to_and_zoomed_from_where_text_is_typed(segfault: Any, show: Any) -> None:
     async with show(segfault, (80, 24)) as view:
         await view.press("w", "c", "f12")

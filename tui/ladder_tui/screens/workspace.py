@@ -278,7 +278,8 @@ class Workspace(Commands, Screen[None]):
     # Changes ---------------------------------------------------------------------------------------------------
 
     def _changed(self, change: Change) -> None:
-        if self._app_context is None:
+        # While the console ends, widgets go before their screen does; nothing is left then to show a change.
+        if self._app_context is None or not self.status_bar.is_attached:
             return
         try:
             self._app_context.run(self.apply, change)
