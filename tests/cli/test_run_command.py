@@ -111,7 +111,8 @@ def test_an_exit_status_is_1(ladder_tui, gdb) -> None:
 
 def test_a_program_called_like_a_command(ladder_tui, gdb, tmp_path: Path) -> None:
     (tmp_path / "ranks").symlink_to("/bin/true")
-    assert ladder_tui("ranks").code == 2
+    answer = ladder_tui("ranks", "--job", "nosuch")
+    assert (answer.code, "no job" in answer.err) == (2, True)
     assert ladder_tui("run", "--", "./ranks").code == 0
     assert ladder_tui("--", "./ranks").code == 0
 
