@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import tomllib
 from collections.abc import Mapping, Set
 from dataclasses import field
 from pathlib import Path
@@ -17,7 +18,6 @@ from ladder_backends.late_dataclass import dataclass
 from ladder_backends.paths import config_file
 from ladder_backends.text import clean_line
 from ladder_themes import read_theme, theme_names
-from ladder_tui.plain_toml import read_toml
 
 _TABLES = ("colors", "styles", "ansi16", "mono")
 _ATTRIBUTES = ("bold", "dim", "italic", "underline", "reverse")
@@ -203,9 +203,8 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
 @functools.lru_cache(maxsize=16)
 def _parse(text: str, origin: str) -> Mapping[str, Any]:
     try:
-        return read_toml(text)
-    # The fault of `tomllib`, which is imported only for what is not plain.
-    except ValueError as error:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise ThemeInvalid(f"the theme file {clean_line(origin)} is not TOML", clean_line(str(error))) from error
 
 
