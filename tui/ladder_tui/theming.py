@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-import tomllib
 from collections.abc import Mapping, Set
 from dataclasses import field
 from pathlib import Path
@@ -202,6 +201,8 @@ def load_theme(name: str, folder: Path | None = None) -> ThemeSource:
 
 @functools.lru_cache(maxsize=16)
 def _parse(text: str, origin: str) -> Mapping[str, Any]:
+    import tomllib
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
