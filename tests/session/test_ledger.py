@@ -58,6 +58,22 @@ async def test_what_is_needed_stays(opened) -> None:
     assert opened.notices()[-1].startswith("mi-async stays as it is")
 
 
+@pytest.mark.parametrize("typed", ["width 5", "height 3", "pagination on"])
+async def test_what_is_needed_and_typed_over_is_set_back(opened, typed) -> None:
+    name = typed.split()[0]
+    ours = entry(opened, name).now
+    for _ in range(2):
+        told = len(opened.notices())
+        await opened.session.console(f"set {typed}")
+        await opened.until(lambda told=told: len(opened.notices()) > told)
+        assert opened.notices()[-1].startswith(f"{name} is ")
+        await opened.session.ledger.load()
+        assert entry(opened, name).now == ours
+    told = len(opened.notices())
+    await opened.session.console("echo 0123456789\\n")
+    assert len(opened.notices()) == told
+
+
 async def test_a_dead_engine_is_an_answer(opened) -> None:
     await opened.session.debugger.close()
     opened.state.ledger.read = False

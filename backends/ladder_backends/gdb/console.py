@@ -19,6 +19,9 @@ from ladder_backends.text import clean_line
 _PATIENCE = 2.0
 """Seconds until a line that was typed is left to itself; it works on and can be interrupted."""
 
+_REDRAW = b"\x0c"
+"""The key of readline for that; an empty line would repeat the last command."""
+
 
 class Console:
     """Types lines into an engine's command line and follows what they changed.
@@ -85,6 +88,11 @@ class Console:
                 await self._idle.wait()
                 if self._following is not None:
                     await asyncio.wait([self._following])
+
+    def redraw(self, session: MiSession) -> None:
+        """Have the prompt written again, where it was drawn so that nobody knows it for one."""
+        if self.works:
+            session.send(Channel.CLI, _REDRAW)
 
     def release(self) -> None:
         """Nobody waits for a prompt any longer: the target runs."""

@@ -40,6 +40,7 @@ from ladder_backends.model.events import (
     Event,
     FocusChanged,
     ProgramOutput,
+    SettingChanged,
     TargetRunning,
     TargetStopped,
 )
@@ -99,6 +100,7 @@ class GdbDialect(Debugger):
         self._ready = False
         self._listener: Listener | None = None
         self._program_size: tuple[int, int] | None = None
+        self._widening: asyncio.Future[None] | None = None
         self.selected_frame = 0
         self.events = EventReader(self.emit, self.focus_from)
         self._console = Console(self.events, self.emit, self.after_console)
@@ -140,10 +142,19 @@ class GdbDialect(Debugger):
         """Follow what a typed command may have changed without a notice; called at the prompt after each one."""
         # The prompt and the notices come on different terminals: an answer says that the notices are all here.
         await self.command("-gdb-show confirm")
+        if self.firewall is not None:
+            await self.firewall.hold()
         await self.review.read_conditions()
         if self._console.wrote:
             self._console.wrote = False
             self.events.look_again()
+
+    async def _widen(self) -> None:
+        """In few columns readline draws no whole prompt, and the line that was typed would never be done."""
+        with contextlib.suppress(LadderError):
+            await self.command("-gdb-set width 0")
+            if self._mi is not None:
+                self._console.redraw(self._mi)
 
     # -- life
 
@@ -159,6 +170,8 @@ class GdbDialect(Debugger):
             self.selected_frame = event.frame.level
         elif isinstance(event, TargetRunning):
             self._console.release()
+        elif isinstance(event, SettingChanged) and event.name == "width" and self.firewall is not None:
+            self._widening = asyncio.ensure_future(self._widen())
         if self._listener is not None:
             self._listener(event)
         if isinstance(event, TargetStopped | TargetRunning):
@@ -271,6 +284,8 @@ class GdbDialect(Debugger):
         """End the engine; a launched target ends with it, an attached one is let go."""
         self._console.close()
         self.review.close()
+        if self._widening is not None:
+            self._widening.cancel()
         if self._mi is not None:
             if self._ready and self.started and self.pending() and not self.events.running:
                 # It would work on, deaf to the end of its terminals. One that only starts hears that end.

@@ -26,6 +26,8 @@ READ_DEADLINE = 20.0
 
 _URL_FILES = Path("/etc/debuginfod")
 _LONGEST = 200
+_SAME = {"0": ("unlimited", "4294967295", "-1")}
+"""What else gdb calls a value when it tells of it."""
 
 
 class _Engine(Protocol):
@@ -140,6 +142,24 @@ class GdbFirewall(Firewall):
         if not urls:
             return "debuginfod is on, but no server is named: set DEBUGINFOD_URLS"
         return f"debug information is fetched from {clean_line(urls)} for what is loaded from now on"
+
+    async def hold(self) -> None:
+        """Set back what was typed against a setting that the console cannot do without, and say so."""
+        for setting in SETTINGS:
+            typed = self._events.parameters.get(setting.parameter)
+            if not setting.fixed or typed is None or typed in (setting.ours, *_SAME.get(setting.ours, ())):
+                continue
+            del self._events.parameters[setting.parameter]
+            try:
+                await self._engine.command(setting.command(setting.ours))
+            except CommandFailed as refused:
+                self._engine.emit(
+                    EngineNotice(f"{setting.name} cannot be set back to {setting.ours}: {refused.what}")
+                )
+                continue
+            self._engine.emit(
+                EngineNotice(f"{setting.name} is {setting.ours} again: {setting.fixed}", "information")
+            )
 
     # -- files
 
