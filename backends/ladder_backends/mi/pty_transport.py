@@ -30,7 +30,7 @@ from ladder_backends.late_dataclass import dataclass
 from ladder_backends.mi.dispositions import ordinary_signals
 from ladder_backends.mi.environment import engine_environment
 from ladder_backends.mi.terminal_keeper import TerminalKeeper
-from ladder_backends.mi.tracees import attached_tracees
+from ladder_backends.mi.tracees import attached_tracees, own_commands
 from ladder_backends.mi.transport import Channel, Ended, EngineCommand, Receive
 from ladder_backends.paths import folder_instead
 from ladder_backends.text import clean_line
@@ -196,6 +196,13 @@ class PtyTransport:
             # What it launched itself ends with it, and was to end now.
             self._process.kill()
             await self._over.wait()
+            return
+        # It waits for a command that was typed into its command line, as by `shell`.
+        for command in own_commands(pid):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(command, signal.SIGTERM)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), self._patience)
             return
         raise DeadlinePassed(
             f"{self.command.engine} (process {pid}) has not ended",
