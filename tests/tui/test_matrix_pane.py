@@ -118,6 +118,26 @@ async def test_facts_of_the_verdict_have_their_sources(matrix: Matrix) -> None:
         assert "claimed 12 of 12" in view.text()
 
 
+async def test_leaving_asks_while_a_sweep_is_at_work(matrix: Matrix) -> None:
+    async with matrix("hang-pair") as view:
+        pairs = view.app.ladder.state.pairs
+        # Not `press`: it waits for the sweep to be over.
+        await view.pilot.press("t")
+        while not pairs.running:
+            await view.pilot.pause()
+        await view.pilot.press("q")
+        await view.pilot.pause()
+        assert "Leave? the test of GPUs" in view.text()
+        await view.pilot.press("n")
+        await view.pilot.pause()
+        assert "Leave?" not in view.text()
+        assert pairs.running
+        await view.pilot.press("escape")
+        while pairs.running:
+            await view.pilot.pause(0.05)
+        await view.settle()
+
+
 async def test_a_sweep_is_stopped_by_a_key(matrix: Matrix) -> None:
     async with matrix("hang-pair") as view:
         ladder = view.app.ladder
@@ -126,8 +146,9 @@ async def test_a_sweep_is_stopped_by_a_key(matrix: Matrix) -> None:
         while not ladder.state.pairs.running:
             await view.pilot.pause()
         await view.pilot.press("escape")
+        while ladder.state.pairs.running:
+            await view.pilot.pause(0.05)
         await view.settle()
-        assert not ladder.state.pairs.running
         assert ladder.state.pairs.sweep.stage is Stage.CANCELLED
         assert "cancelled" in view.text()
 

@@ -436,19 +436,22 @@ class Commands(
             for session in home.ladder.every_session()
             if session.state.run in (Run.RUNNING, Run.STOPPED, Run.STARTING)
         ]
-        run = home.ladder.state.sanitizer
-        if not live and not run.active:
+        run, pairs = home.ladder.state.sanitizer, home.ladder.state.pairs
+        if not live and not run.active and not pairs.running:
             home.app.exit()
             return
         from ladder_tui.screens.attaching import what_becomes
         from ladder_tui.screens.choice import ChoiceScreen, Option
 
         names = [state.title or state.rung for state in live]
-        titles = ", ".join([*names, f"the sanitizer's {run.tool}".rstrip()] if run.active else names)
+        names += [f"the sanitizer's {run.tool}".rstrip()] if run.active else []
+        names += ["the test of GPUs"] if pairs.running else []
+        titles = ", ".join(names)
+        ends = "Its run ends; what it found is kept." if run.active else "It ends here, and its workers with it."
         question = ChoiceScreen(
             f"Leave? {titles}",
             (Option("q", "leave", "leave", also="y"), Option("n", "stay", "")),
             home.palette,
-            why=what_becomes(home.ladder.every_session()) if live else "Its run ends; what it found is kept.",
+            why=what_becomes(home.ladder.every_session()) if live else ends,
         )
         home.app.push_screen(question, lambda answer: home.app.exit() if answer else None)
