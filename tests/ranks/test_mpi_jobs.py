@@ -171,7 +171,7 @@ async def test_a_stopped_rank_is_stopped_still_and_told(waiting_job):
     try:
         evidence = await look_at(job)
         # The other one looks for messages now and then.
-    assert [each.state for each in evidence.activity] in (["S", "T"], ["R", "T"])
+        assert [each.state for each in evidence.activity] in (["S", "T"], ["R", "T"])
         assert running.find().rank(1).state == "T"
     finally:
         os.kill(job.ranks[1].pid, signal.SIGCONT)
