@@ -54,6 +54,12 @@ def make_app() -> Callable[..., LadderApp]:
 async def settle(pilot: Pilot[Any]) -> None:
     """Wait for workers (colours, actions) and the paint after them."""
     app = pilot.app
+    # A pause ends when this process has used no time for a moment: where others use it all, that says nothing of
+    # what waits in the application's own queue.
+    handled = asyncio.Event()
+    app.call_later(handled.set)
+    while not handled.is_set() and app.is_running:
+        await pilot.pause(0)
     await pilot.pause()
     while app.tasks:
         await asyncio.wait(app.tasks)
