@@ -27,8 +27,9 @@ class Rung(NamedTuple):
         name: What it is called everywhere; that of its debugger, where it has one.
         short: Its name where there is little room.
         answers: The questions it is for.
-        debugger: Name of its debugger's entry point, or an empty string.
-        entry_point: Where that lies, `module:Class`, for debuggers of this distribution.
+        debugger: Name of the debugger that programs, processes or dumps are opened with on it, or an empty string.
+        entry_point: Where the debugger that is registered under the rung's name lies, `module:Class`, for those of
+            this distribution.
         engine: Name of the executable that does its work, or an empty string.
         variable: Environment variable that names the executable.
         install: How to get the engine, in the imperative.
@@ -128,6 +129,7 @@ OURS: tuple[Rung, ...] = (
         "ranks",
         "ranks",
         "which rank waits for which",
+        entry_point="ladder_backends.ranks.engine.rank_debugger:RankDebugger",
         layout=Layout.RANKS,
     ),
 )

@@ -14,7 +14,7 @@ from ladder_backends.gdb import GdbDebugger
 
 
 def test_ours_are_registered_as_anyones() -> None:
-    assert {"gdb", "cuda-gdb"} <= set(debugger_names())
+    assert {"gdb", "cuda-gdb", "ranks"} <= set(debugger_names())
     assert load_debugger("gdb") is GdbDebugger
     assert load_debugger("cuda-gdb") is CudaGdbDebugger
 

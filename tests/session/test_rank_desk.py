@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ladder_backends.debugger.registry import load_debugger
 from ladder_backends.model.ranks import Job
 from ladder_backends.model.stack_step import StackStep
 from ladder_backends.ranks.choosing import job_of
@@ -150,6 +151,7 @@ async def test_a_rank_in_a_debugger_goes_on_in_time(job: Job, monkeypatch: pytes
         ladder.ranks._limits = (Limit(2.0, "time-out of all_reduce 4"),)
         session = await ladder.ranks.debugger(3)
         assert ladder.state.rung == "gdb"
+        assert type(session.debugger) is load_debugger("ranks")
         await until(lambda: session.state.run is Run.STOPPED)
         assert ladder.ranks.held() == (3,)
         assert ladder.state.ranks.goes_on_at is not None

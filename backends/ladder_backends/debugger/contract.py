@@ -116,7 +116,7 @@ class Debugger(abc.ABC):
     """One engine session. Subclasses are registered under the entry point group `ladder.debuggers`.
 
     Attributes:
-        name: Entry point name.
+        name: What texts call it: its engine, and in most cases its entry point.
         rung: The rung it serves: a name of `rungs.OURS`, or one of its own, at the end of the ladder.
         rung_answers: The questions that a rung of its own is for.
         rung_device: Whose kernels are looked into on a rung of its own: `CUDA`, `HIP`; else an empty string.

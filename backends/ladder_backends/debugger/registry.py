@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 GROUP = "ladder.debuggers"
 
-_OURS = {rung.debugger: rung.entry_point for rung in rungs.OURS if rung.entry_point}
+_OURS = {rung.name: rung.entry_point for rung in rungs.OURS if rung.entry_point}
 """What this distribution registers, known without a search through all that is installed."""
 
 

@@ -157,7 +157,9 @@ class Ladder:
 
     # -- opening
 
-    async def open_target(self, target: Target, *, debugger: str | None = None, run: bool = True) -> DebugSession:
+    async def open_target(
+        self, target: Target, *, debugger: str | None = None, on_host: str = "", run: bool = True
+    ) -> DebugSession:
         """Open a program, process, core or GPU dump on the rung that fits it (or on the named debugger).
 
         What is open there of the same kind is closed; a dump and a live program stand side by side.
@@ -165,6 +167,7 @@ class Ladder:
         Args:
             target: What to open; where the file is of another kind than the target says, the file is believed.
             debugger: Entry point name, where the user has chosen.
+            on_host: Entry point name of the debugger for targets that work on no GPU, where it is another one.
             run: Let a program run at once.
 
         Raises:
@@ -174,7 +177,8 @@ class Ladder:
         from ladder_backends.session.target_kind import choose_debugger
 
         choice = await asyncio.to_thread(choose_debugger, target)
-        name = debugger or choice.debugger
+        fitting = on_host if on_host and choice.debugger == host_rung().debugger else choice.debugger
+        name = debugger or fitting
         target = target if debugger else choice.target
         if self.non_stop and isinstance(target, LaunchTarget) and load_debugger(name).stops_threads_apart:
             target = replace(target, non_stop=True)

@@ -365,7 +365,7 @@ class RankDesk:
             )
         if self._engine is not None:
             await self._engine.release([rank])
-        session = await self._ladder.open_target(AttachTarget(found.pid))
+        session = await self._ladder.open_target(AttachTarget(found.pid), on_host=RUNG)
         self.state.stopped += 1
         if session is not None:
             self._watching().add(session, rank, self._limits)
