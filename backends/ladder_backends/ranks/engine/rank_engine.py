@@ -331,6 +331,13 @@ class RankEngine:
         held = {rank: self.held(rank) for rank in ranks}
         return [self._gone(rank) for rank, one in held.items() if one is None or not self.engine_of(one).hears]
 
+    def no_stack(self, rank: int) -> Unreachable:
+        """Why a rank that was asked for its stacks gave none."""
+        held = self.last(rank)
+        if held is not None and held.live and self.engine_of(held).hears:
+            return Unreachable(rank, "its gdb gave no stack")
+        return self._gone(rank)
+
     def _gone(self, rank: int) -> Unreachable:
         held = self.last(rank)
         if held is not None and held.live:

@@ -59,11 +59,7 @@ async def read_stacks(engine: RankEngine, ranks: Iterable[int]) -> StacksReply:
         predicted = engine.predicted(len(fresh), fresh=False)
     silent = list(standing.unreachable)
     there = {stack.rank for stack in stacks}
-    silent += [
-        Unreachable(held.rank.rank, "its gdb gave no stack")
-        for held in standing.ranks
-        if held.rank.rank not in there
-    ]
+    silent += [engine.no_stack(held.rank.rank) for held in standing.ranks if held.rank.rank not in there]
     return StacksReply(wanted, tuple(stacks), tuple(silent), predicted, standing.pause)
 
 
@@ -83,12 +79,14 @@ async def snapshot(engine: RankEngine, ranks: Iterable[int] | None = None, *, ke
     stacks = await stacks_of(engine, held)
     predicted = engine.pauses[-1].predicted if engine.pauses else 0.0
     numbers = [each.rank.rank for each in held]
+    told = {stack.rank for stack in stacks} | {each.rank for each in unreachable}
+    silent = tuple(engine.no_stack(rank) for rank in asked if rank not in told)
     if keep:
         await engine.go_on(numbers)
     else:
         await engine.release(numbers)
     pause = max((each.pause for each in held), default=0.0)
-    return StacksReply(asked, tuple(stacks), unreachable, predicted, pause)
+    return StacksReply(asked, tuple(stacks), (*unreachable, *silent), predicted, pause)
 
 
 async def stacks_of(engine: RankEngine, ranks: Sequence[HeldRank]) -> list[RankStack]:
