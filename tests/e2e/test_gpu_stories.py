@@ -136,7 +136,7 @@ def test_a_big_grid_on_the_map_and_over_lanes(screen: Any, built: Any, columns: 
     shown.press("h", "V")
     shown.write("x")
     shown.press("Enter")
-    shown.wait(holds(r"32 of 32|32 lanes|min"), patience=30)
+    shown.wait(holds(r"32 of 32|32 lanes|min|█ 31"), patience=30)
     keep(shown, "grid-lanes")
     shown.press("C-c", "q")
     shown.wait(holds("EXIT=|[Ll]eave|end"), patience=30)
@@ -152,7 +152,8 @@ def test_a_hung_kernel_is_interrupted_and_dumped(screen: Any, built: Any, tmp_pa
     shown.press("c")
     shown.wait("running", patience=60)
     shown.press("w", "p")
-    shown.wait("launched", patience=60)
+    # Not the line of the source that prints it.
+    shown.wait(holds(r"^\W*launched"), patience=60)
     shown.press("C-c")
     shown.wait(holds(r"spin.*\(2,1,1\)|interrupted.*block"), patience=60)
     keep(shown, "hang-stop")
