@@ -71,6 +71,16 @@ class RankBreakpoints:
         """
         wanted = frozenset(ranks)
         made = RankBreakpoint(next(self._numbers), location, wanted, condition)
+        # Known before any gdb has it on: a rank comes to it before the answer does.
+        self.all[made.number] = made
+        try:
+            await self._set_in_all(made, wanted)
+        except BaseException:
+            del self.all[made.number]
+            raise
+        return made
+
+    async def _set_in_all(self, made: RankBreakpoint, wanted: frozenset[int]) -> None:
         places: dict[int, str] = {}
         silent: list[Unreachable] = []
         for engine in self._engine.engines:
@@ -80,7 +90,7 @@ class RankBreakpoints:
             found = await self._set_in(engine, made, mine)
             places.update(found)
             silent += [
-                Unreachable(held.rank.rank, f"{clean_line(location)} is not known to it")
+                Unreachable(held.rank.rank, f"{clean_line(made.location)} is not known to it")
                 for held in mine
                 if held.rank.rank not in found
             ]
@@ -88,8 +98,6 @@ class RankBreakpoints:
         if missing:
             silent.extend(await self._engine.go_on(missing))
         made.places = group(sorted(wanted), places, silent)
-        self.all[made.number] = made
-        return made
 
     async def remove(self, number: int) -> None:
         """Take one away, everywhere."""
