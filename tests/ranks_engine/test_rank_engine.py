@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -118,25 +117,6 @@ async def test_values_are_grouped_and_silence_is_told(steady) -> None:
         assert "\x1b" not in hostile
         await engine.interrupt([0])
         assert (await evaluate(engine, [0], "rank")).pause == 0
-
-
-async def test_a_hit_that_comes_before_the_answer_counts(steady, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with opened(steady) as (engine, _):
-        await engine.attach(ALL)
-        await engine.go_on(ALL)
-        (node,) = engine.engines
-        plain = node.command
-
-        async def late(command: str, *more: Any, **named: Any) -> Any:
-            answer = await plain(command, *more, **named)
-            if command.startswith("-break-enable"):
-                await until(lambda: engine.states["held"] >= {1, 2})
-            return answer
-
-        monkeypatch.setattr(node, "command", late)
-        made = await RankBreakpoints(engine).set([1, 2], "work")
-        assert made.hits == {1: 1, 2: 1}
-        await until(lambda: engine.states["held"] == {1, 2})
 
 
 async def test_a_breakpoint_stops_its_set_alone(steady) -> None:
