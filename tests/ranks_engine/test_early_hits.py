@@ -21,14 +21,20 @@ async def test_a_hit_that_comes_before_the_answer_counts(steady: Any, monkeypatc
 
         async def late(command: str, *more: Any, **named: Any) -> Any:
             answer = await plain(command, *more, **named)
-            while command.startswith("-break-enable") and not engine.states["held"] >= {1, 2}:
-                await asyncio.sleep(0.02)
+            if command.startswith("-break-enable"):
+                await both_stand()
             return answer
+
+        async def both_stand() -> None:
+            for _ in range(500):
+                if engine.states["held"] == {1, 2}:
+                    return
+                await asyncio.sleep(0.02)
+            raise AssertionError(engine.states["held"])
 
         monkeypatch.setattr(node, "command", late)
         made = await RankBreakpoints(engine).set([1, 2], "work")
         assert made.hits == {1: 1, 2: 1}
-        while engine.states["held"] != {1, 2}:
-            await asyncio.sleep(0.02)
+        await both_stand()
     finally:
         await engine.close()
