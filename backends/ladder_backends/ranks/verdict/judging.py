@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from ladder_backends.model.rank_verdict import Confidence, RankFact, RankVerdict
+from ladder_backends.model.rank_verdict import RankFact, RankVerdict
 from ladder_backends.model.ranks import Evidence, RankStack
 from ladder_backends.ranks.stacks.joining import join_stacks
 from ladder_backends.ranks.stacks.samples import Course, Samples
@@ -18,12 +18,12 @@ from ladder_backends.ranks.verdict import counts, wording
 from ladder_backends.ranks.verdict.recorded import GroupState, Parting, lasting, partings, pending_seq, states_of
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
 from ladder_backends.ranks.verdict.several_ops import messages_only, several_ops
+from ladder_backends.ranks.verdict.span import LONGER, longer_look, weigh
 from ladder_backends.ranks.verdict.standing import Standing, kind_of_stacks, place_of, standings, user_frame
 from ladder_backends.ranks.verdict.unknown import why_unknown
 from ladder_backends.ranks.verdict.waiting import circle_of, roots_of
 from ladder_backends.ranks.verdict.wording import ages, names
 
-_HIGH, _MEDIUM = 5, 3
 _RECORDER, _NATIVE, _KERNEL, _RAS = "flight recorder", "stacks", "proc", "RAS"
 _OF_STACKS = ("stacks-", "call-site")
 _ORDER = {row.id: number for number, row in enumerate(ROWS)}
@@ -144,6 +144,7 @@ class Case:
         group: str = "",
         seq: int | None = None,
         tail: str = "",
+        waited: float | None = None,
         **words: object,
     ) -> RankVerdict:
         """A verdict of a row, with its words filled in and its confidence worked out."""
@@ -153,19 +154,18 @@ class Case:
             words |= {"seq": seq, "group": wording.group(group)}
         sentence = wording.sentence(kind.sentence, suspects, waiters, words) + (f" {tail}" if tail else "")
         told = tuple(facts)
-        points = kind.base + sum(fact.speaks for fact in told)
-        level = Confidence.HIGH if points >= _HIGH else Confidence.MEDIUM if points >= _MEDIUM else Confidence.LOW
-        looks = self.stack_looks if row.startswith(_OF_STACKS) else self.looks
-        if looks < 2 and kind.diverges and row not in ("dead", "wrong-op", "split-op", "size", "dtype"):
-            # A healthy job caught between two lines looks like this too.
-            level = Confidence.LOW if level is Confidence.LOW else Confidence.MEDIUM
+        looks = self.alike if row.startswith(_OF_STACKS) else self.samples
+        level, doubts = weigh(kind, told, looks, waited)
+        told += doubts
         first = next((rank for rank in suspects if rank in self.pids), None)
-        command = f"ladder-tui attach {self.pids[first]}" if first is not None and kind.diverges else ""
-        price = (
-            f"stops rank {first} for as long as it is looked at; its stacks alone about 0.4 s" if command else ""
-        )
+        command, price = "", ""
+        if doubts:
+            command, price = longer_look(self.now.job), f"stops nothing, takes {LONGER} s"
+        elif first is not None and kind.diverges:
+            command = f"ladder-tui attach {self.pids[first]}"
+            price = f"stops rank {first} for as long as it is looked at; its stacks alone about 0.4 s"
         return RankVerdict(
-            row, sentence, suspects, waiters, kind.diverges, level, told, command, price, group, seq, looks
+            row, sentence, suspects, waiters, kind.diverges, level, told, command, price, group, seq, len(looks)
         )
 
     # Facts that many rows share -------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ class Case:
             op=minority if wrong else one.entry.op,
             others=one.entry.op,
             other=peer, mine=mine, theirs=theirs,
-            age=ages(one.entry.age),
+            age=ages(one.entry.age), waited=one.entry.age,
             in_group="" if len(one.members) == len(self.world) else f" of {wording.group(one.group)}",
         )  # fmt: skip
 
