@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from collections.abc import Iterator
 
 _FIELD = re.compile(rb"^(PPid|TracerPid):\s*(\d+)", re.MULTILINE)
 
@@ -15,21 +17,10 @@ def attached_tracees(engine: int) -> list[int] | None:
     """
     parents: dict[int, int] = {}
     traced: list[int] = []
-    try:
-        names = os.listdir("/proc")
-    except OSError:
-        return None
-    for name in names:
-        if not name.isdigit():
-            continue
-        try:
-            with open(f"/proc/{name}/status", "rb") as status:
-                fields = {key: int(value) for key, value in _FIELD.findall(status.read())}
-        except OSError:
-            continue
-        parents[int(name)] = fields.get(b"PPid", 0)
-        if fields.get(b"TracerPid") == engine:
-            traced.append(int(name))
+    for process, parent, tracer in _processes():
+        parents[process] = parent
+        if tracer == engine:
+            traced.append(process)
     if engine not in parents:
         return None
     return [process for process in traced if not _descends(process, engine, parents)]
@@ -42,23 +33,30 @@ def own_commands(engine: int) -> list[int]:
     has let go since, has a session of its own.
     """
     found: list[int] = []
-    try:
+    with contextlib.suppress(OSError):
         place = os.getpgid(engine), os.getsid(engine)
+        for process, parent, tracer in _processes():
+            with contextlib.suppress(OSError):
+                if parent == engine and not tracer and (os.getpgid(process), os.getsid(process)) == place:
+                    found.append(process)
+    return found
+
+
+def _processes() -> Iterator[tuple[int, int, int]]:
+    """Process id, parent and tracer (0 for none) of each process that may be read."""
+    try:
         names = os.listdir("/proc")
     except OSError:
-        return found
+        return
     for name in names:
         if not name.isdigit():
             continue
         try:
             with open(f"/proc/{name}/status", "rb") as status:
                 fields = {key: int(value) for key, value in _FIELD.findall(status.read())}
-            own = fields.get(b"PPid") == engine and fields.get(b"TracerPid") == 0
-            if own and (os.getpgid(int(name)), os.getsid(int(name))) == place:
-                found.append(int(name))
         except OSError:
             continue
-    return found
+        yield int(name), fields.get(b"PPid", 0), fields.get(b"TracerPid", 0)
 
 
 def _descends(process: int, engine: int, parents: dict[int, int]) -> bool:
