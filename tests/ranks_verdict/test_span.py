@@ -36,7 +36,7 @@ def test_stacks_of_looks_close_together_are_little_evidence(apart: float) -> Non
     assert verdict.facts[-1].text == f"the looks lie {apart:.1f} s apart: ranks in a long step look like this too"
     assert verdict.now.startswith("ladder-tui ranks --pid ")
     assert verdict.now.endswith(" --between 30")
-    assert verdict.price == "stops nothing, takes 30 s"
+    assert verdict.price == "takes 30 s, and stops no rank for longer than this look did"
 
 
 def test_stacks_of_looks_far_apart_are_more() -> None:

@@ -18,7 +18,7 @@ from ladder_backends.ranks.verdict import counts, wording
 from ladder_backends.ranks.verdict.recorded import GroupState, Parting, lasting, partings, pending_seq, states_of
 from ladder_backends.ranks.verdict.rows import BY_ID, ROWS
 from ladder_backends.ranks.verdict.several_ops import messages_only, several_ops
-from ladder_backends.ranks.verdict.span import LONGER, longer_look, weigh
+from ladder_backends.ranks.verdict.span import LONGER_COSTS, longer_look, weigh
 from ladder_backends.ranks.verdict.standing import Standing, kind_of_stacks, place_of, standings, user_frame
 from ladder_backends.ranks.verdict.unknown import why_unknown
 from ladder_backends.ranks.verdict.waiting import circle_of, roots_of
@@ -160,7 +160,7 @@ class Case:
         first = next((rank for rank in suspects if rank in self.pids), None)
         command, price = "", ""
         if doubts:
-            command, price = longer_look(self.now.job), f"stops nothing, takes {LONGER} s"
+            command, price = longer_look(self.now.job), LONGER_COSTS
         elif first is not None and kind.diverges:
             command = f"ladder-tui attach {self.pids[first]}"
             price = f"stops rank {first} for as long as it is looked at; its stacks alone about 0.4 s"

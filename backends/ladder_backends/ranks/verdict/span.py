@@ -12,6 +12,7 @@ LONG_ENOUGH = 5.0
 """Seconds: for less than that, ranks wait in any job whose steps are long or uneven."""
 LONGER = 30
 """Seconds between two looks that are advised instead."""
+LONGER_COSTS = f"takes {LONGER} s, and stops no rank for longer than this look did"
 
 _HIGH, _MEDIUM = 5, 3
 _AT_ONCE = frozenset(("dead", "wrong-op", "split-op", "size", "dtype"))
